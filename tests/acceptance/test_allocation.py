@@ -82,8 +82,8 @@ def test_kills_lose_no_number_and_give_none_twice(two_trees: tuple[Path, Path], 
         def work(out: TextIO) -> None:
             registry = Registry.open(root)
             for index in range(1000):
-                wanted = NewAdr(f"Decision {process} of {index}", feature=f"feature-{index % FEATURES}", style="log")
-                out.write(registry.add_adr(wanted).record.id + "\n")
+                decision = NewAdr(f"Decision {process} of {index}", feature=f"feature-{index % FEATURES}", style="log")
+                out.write(registry.add_adr(decision).record.id + "\n")
 
         return work
 

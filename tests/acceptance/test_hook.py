@@ -183,14 +183,14 @@ def test_every_dispatch_is_an_event(root: Path, run: Run) -> None:
         }
     )
     run(edit(root, tool_input={"file_path": "/elsewhere"}))
-    found = events(root)
+    logged = events(root)
 
-    assert [event["surface"] for event in found] == ["hook:PreToolUse", "hook:UserPromptSubmit", "hook:PreToolUse"]
-    assert [event["query"] for event in found] == [["src/a.py"], ["src/a.py"], []]
-    assert [(event["count"], event["omitted"], event["skip_reason"]) for event in found] == [
+    assert [event["surface"] for event in logged] == ["hook:PreToolUse", "hook:UserPromptSubmit", "hook:PreToolUse"]
+    assert [event["query"] for event in logged] == [["src/a.py"], ["src/a.py"], []]
+    assert [(event["count"], event["omitted"], event["skip_reason"]) for event in logged] == [
         (5, 2, None), (2, 0, None), (0, 0, "nothing asked"),
     ]  # fmt: skip
-    assert {event["skip_reason"] for event in found} - {None} <= set(SKIPS)
+    assert {event["skip_reason"] for event in logged} - {None} <= set(SKIPS)
     assert "secret" not in (root / ".orbit/state/log/events.jsonl").read_text("utf-8")
 
 
@@ -198,9 +198,9 @@ def test_a_hold_out_is_silent_where_the_lot_falls_and_the_event_says_so(root: Pa
     (root / ".orbit/config.yaml").write_text(f"{CONFIG}experiment:\n  holdout: 1\n", "utf-8")
     sync(root)
     assert [shown(run(edit(root))) for _ in "123"] == [""] * 3
-    found = events(root)
-    assert [len(event.get("withheld", ())) for event in found] == [5, 2, 0]
-    assert [event["skip_reason"] for event in found] == ["withheld", "withheld", "already shown"]
+    logged = events(root)
+    assert [len(event.get("withheld", ())) for event in logged] == [5, 2, 0]
+    assert [event["skip_reason"] for event in logged] == ["withheld", "withheld", "already shown"]
     assert shown(run(edit(root, f"{TRIAL}1")))
 
 
@@ -209,8 +209,8 @@ def test_events_say_how_calls_went_and_no_word_of_them(root: Path, run: Run) -> 
     failed = {"hook_event_name": "PostToolUseFailure", "error": "3 failed"}
     for payload in ({}, shell, {**shell, **failed}, {**shell, "tool_input": {"command": "ls"}}):
         run(edit(root, **payload))
-    said = [{name: event.get(name) for name in ("writes", "tests", "result")} for event in events(root)]
-    assert said == [
+    outcomes = [{name: event.get(name) for name in ("writes", "tests", "result")} for event in events(root)]
+    assert outcomes == [
         {"writes": True, "tests": None, "result": None}, {"writes": None, "tests": True, "result": None},
         {"writes": None, "tests": True, "result": "failed"}, {"writes": None, "tests": None, "result": None},
     ]  # fmt: skip

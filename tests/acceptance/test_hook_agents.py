@@ -141,16 +141,16 @@ def accepted_by_codex(event: str, output: bytes) -> None:
 def test_what_is_no_payload_is_met_with_silence(project: Path, name: str) -> None:
     agent = load_agent(name)
     command = installation.installed_command(open_workspace(project).root, agent) or installed(project, agent).name
-    whole = json.dumps(filled(agent.payload, {ROOT: str(project), PATH: "src/a.py", SESSION: "broken"})).encode()
+    payload = json.dumps(filled(agent.payload, {ROOT: str(project), PATH: "src/a.py", SESSION: "broken"})).encode()
     for content in (
         b"",
         b"{",
-        whole[:-1],
-        b"\xff\xfe" + whole,
+        payload[:-1],
+        b"\xff\xfe" + payload,
         b"[]",
         b"null",
         b'{"a":' * 50_000,
-        whole + b" " * 5_000_000,
+        payload + b" " * 5_000_000,
     ):
         done = started(
             project, agent, installation.command_of(agent, agent.default_scope, open_workspace(project).root), content

@@ -62,8 +62,8 @@ async def client(folder: Path, *roots: str, **options: Any) -> AsyncIterator[Cli
         yield session
 
 
-def text(result: types.CallToolResult, place: int = 0) -> str:
-    block = result.content[place]
+def text(result: types.CallToolResult, index: int = 0) -> str:
+    block = result.content[index]
     assert isinstance(block, types.TextContent)
     return block.text
 

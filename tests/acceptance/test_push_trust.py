@@ -56,9 +56,9 @@ def root(git_repo: Path, git: Git) -> Path:
 def pushed(root: Path) -> tuple[list[str], list[str]]:
     """Return the ids that are shown for `src/a.py` after a sync, and those that are not trusted."""
     index = current_index(open_workspace(root))
-    found = select(index, Context(BRIEF, 0, paths=["src/a.py"]))
-    shown_ids = [row.row.values[ID] for row in found.matches]
-    return shown_ids, [row.values[ID] for row, reason in found.drops if reason == "untrusted"]
+    selection = select(index, Context(BRIEF, 0, paths=["src/a.py"]))
+    shown_ids = [row.row.values[ID] for row in selection.matches]
+    return shown_ids, [row.values[ID] for row, reason in selection.drops if reason == "untrusted"]
 
 
 def test_what_the_default_branch_holds_is_pushed(root: Path) -> None:
@@ -74,8 +74,8 @@ def test_what_a_branch_adds_or_changes_is_not_pushed(root: Path, git: Git) -> No
     assert pushed(root) == untrusted
     commit(root, git)
     assert pushed(root) == untrusted
-    (one,) = (row for row in explain(open_workspace(root), "src/a.py") if row.row.values[ID] == "L-ddddd")
-    assert (one.key, one.as_data()["pushed"]) == ("untrusted", False)
+    (row,) = (row for row in explain(open_workspace(root), "src/a.py") if row.row.values[ID] == "L-ddddd")
+    assert (row.key, row.as_data()["pushed"]) == ("untrusted", False)
     assert [row.as_data()["untrusted"] for row in match(open_workspace(root), ["src/a.py"])] == [
         True,
         False,

@@ -137,8 +137,8 @@ def test_who_wants_every_page_in_the_navigation_is_not_told_of_ours(handbook: Pa
     mkdocs(handbook, tmp_path / "site", "--strict")
     (handbook / "mkdocs.yml").write_text(CONFIG + wish, "utf-8")
     output = mkdocs(handbook, tmp_path / "site")
-    named = re.findall(r"  - (\S+\.md)", output)
-    assert named == ["decisions/0001-use-files.md", "decisions/0002-use-a-database.md"]
+    pages = re.findall(r"  - (\S+\.md)", output)
+    assert pages == ["decisions/0001-use-files.md", "decisions/0002-use-a-database.md"]
 
 
 def test_what_is_deployed_is_what_was_built(handbook: Path, tmp_path: Path, git: Git) -> None:

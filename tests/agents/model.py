@@ -71,12 +71,12 @@ def openai(model: Model, body: Body) -> Sequence[Body]:
     tool = model.next(body)
     name = f"item_{len(model.sent)}"
     namespace, _, called = tool[0].rpartition("/") if tool else ("", "", "")
-    said = {"type": "output_text", "text": "done", "annotations": []}
+    output = {"type": "output_text", "text": "done", "annotations": []}
     item = (
         {"type": "function_call", "name": called, "arguments": json.dumps(tool[1]), "call_id": f"call_{name}"}
         | ({"namespace": namespace} if namespace else {})
         if tool
-        else {"type": "message", "role": "assistant", "content": [said]}
+        else {"type": "message", "role": "assistant", "content": [output]}
     ) | {"id": name, "status": "completed"}
     usage = {
         "input_tokens": 1, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 1,
@@ -123,13 +123,13 @@ def listening(tools: Sequence[Tool]) -> Iterator[Model]:
             if speak is None or "count_tokens" in self.path:
                 self._answer(b'{"input_tokens": 1}', "application/json")
                 return
-            named = "".join(
-                f"event: {one['type']}\ndata: {json.dumps(one)}\n\n"
-                if "type" in one
-                else f"data: {json.dumps(one)}\n\n"
-                for one in speak(model, body)
+            names = "".join(
+                f"event: {message['type']}\ndata: {json.dumps(message)}\n\n"
+                if "type" in message
+                else f"data: {json.dumps(message)}\n\n"
+                for message in speak(model, body)
             )
-            self._answer(named.encode(), "text/event-stream")
+            self._answer(names.encode(), "text/event-stream")
 
         def log_message(self, format: str, *args: object) -> None:
             pass

@@ -56,8 +56,8 @@ def codex(model: Model) -> Sequence[str]:
     provider = {"name": "here", "base_url": f"{model.url}/v1", "wire_api": "responses", "env_key": "OPENAI_API_KEY"}
     options = [f"model_providers.here.{key}={value}" for key, value in provider.items()]
     trust = ("--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox")
-    given = [part for option in ("model_provider=here", *options) for part in ("-c", option)]
-    return ("codex", "exec", *trust, "-m", "gpt-5-codex", *given, "Make uploads retry")
+    flags = [part for option in ("model_provider=here", *options) for part in ("-c", option)]
+    return ("codex", "exec", *trust, "-m", "gpt-5-codex", *flags, "Make uploads retry")
 
 
 def gemini(model: Model) -> Sequence[str]:
@@ -139,9 +139,9 @@ class Project:
     home: Path
 
     def environment(self, **more: str) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if name in ("LANG", "TMPDIR")}
-        kept["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), FOLDER, os.environ.get("PATH", "")))
-        return {**kept, "HOME": str(self.home), "ORBIT_HOOK_DEADLINE_MS": "60000", **more}
+        inherited = {name: value for name, value in os.environ.items() if name in ("LANG", "TMPDIR")}
+        inherited["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), FOLDER, os.environ.get("PATH", "")))
+        return {**inherited, "HOME": str(self.home), "ORBIT_HOOK_DEADLINE_MS": "60000", **more}
 
     def named(self, text: str) -> str:
         return text.replace("{root}", str(self.root))
@@ -156,7 +156,7 @@ class Project:
     def work(self, name: str, *tools: Tool) -> Model:
         """Let an agent work on what its model asks for; return the model."""
         driver = DRIVERS[name]
-        with listening([(tool, json.loads(self.named(json.dumps(given)))) for tool, given in tools]) as model:
+        with listening([(tool, json.loads(self.named(json.dumps(arguments)))) for tool, arguments in tools]) as model:
             program, *words = driver.command(model)
             done = subprocess.run(
                 [str(Path(FOLDER) / program), *words], cwd=self.root, env=self.environment(**driver.environment(model)),
@@ -168,7 +168,7 @@ class Project:
     def events(self) -> list[dict[str, Any]]:
         log = self.root / ".orbit/state/log/events.jsonl"
         found = [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.exists() else []
-        return [one for one in found if str(one["surface"]).startswith("hook:")]
+        return [event for event in found if str(event["surface"]).startswith("hook:")]
 
 
 @pytest.fixture(params=DRIVERS)
@@ -182,20 +182,20 @@ def agent(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def bare(agent: str, tmp_path: Path) -> Project:
     """Lay out a project and a home with the agent's settings."""
-    made = Project(tmp_path / "project", tmp_path / "home")
-    (made.root / "src").mkdir(parents=True)
-    (made.root / "src/upload.py").write_text("def up(): pass\n", "utf-8")
-    (made.root / "src/other.py").write_text("x = 1\n", "utf-8")
+    created = Project(tmp_path / "project", tmp_path / "home")
+    (created.root / "src").mkdir(parents=True)
+    (created.root / "src/upload.py").write_text("def up(): pass\n", "utf-8")
+    (created.root / "src/other.py").write_text("x = 1\n", "utf-8")
     for path, text in DRIVERS[agent].settings.items():
-        (made.home / path).parent.mkdir(parents=True)
-        (made.home / path).write_text(made.named(text), "utf-8")
-    made.home.mkdir(exist_ok=True)
+        (created.home / path).parent.mkdir(parents=True)
+        (created.home / path).write_text(created.named(text), "utf-8")
+    created.home.mkdir(exist_ok=True)
     for words in (("init", "-q"), ("add", "-A"), ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x")):
-        subprocess.run(["git", *words], cwd=made.root, check=True)
-    made.orbit("init", "--yes")
-    made.orbit("learning", "add", "--summary", SUMMARY, "--path", "src/upload*", "--evidence", "task:T-1", "--yes")
-    made.orbit("sync")
-    return made
+        subprocess.run(["git", *words], cwd=created.root, check=True)
+    created.orbit("init", "--yes")
+    created.orbit("learning", "add", "--summary", SUMMARY, "--path", "src/upload*", "--evidence", "task:T-1", "--yes")
+    created.orbit("sync")
+    return created
 
 
 @pytest.fixture
@@ -220,9 +220,9 @@ def test_what_the_hook_says_reaches_the_model_once(agent: str, project: Project)
     model = project.work(agent, driver.read, driver.change)
     assert (project.root / "src/upload.py").read_text("utf-8") == "def up(): return 3\n"
     assert [text.count(SUMMARY) for text in model.told] == [0, 1, 1]
-    found = [one for one in project.events() if one["event"] == "retrieval" and one["query"]]
-    assert [(len(one["hits"]), one["skip_reason"]) for one in found] == [(1, None), (0, "already shown")]
-    assert {(one["agent"], one["fault"]) for one in project.events()} == {(agent, None)}
+    found = [event for event in project.events() if event["event"] == "retrieval" and event["query"]]
+    assert [(len(event["hits"]), event["skip_reason"]) for event in found] == [(1, None), (0, "already shown")]
+    assert {(event["agent"], event["fault"]) for event in project.events()} == {(agent, None)}
 
 
 def test_what_is_of_no_use_is_not_said(agent: str, project: Project) -> None:
@@ -242,13 +242,13 @@ def test_an_agent_without_the_hook_is_told_nothing(agent: str, project: Project)
 
 @pytest.mark.parametrize("agent", ["claude"], indirect=True)
 def test_a_failed_call_shows_what_is_known_of_its_error(agent: str, project: Project) -> None:
-    known = "The mirror is down on Sundays"
+    fact = "The mirror is down on Sundays"
     evidence = ("--evidence", "task:T-2", "--error-pattern", "Connection refused by mirror")
-    project.orbit("learning", "add", "--summary", known, "--tag", "net", *evidence, "--yes")
+    project.orbit("learning", "add", "--summary", fact, "--tag", "net", *evidence, "--yes")
     project.orbit("sync")
     broken = {"command": "echo 'Connection refused by mirror' >&2; exit 3", "description": "fetch"}
     model = project.work(agent, ("Bash", broken))
-    assert [text.count(known) for text in model.told] == [0, 1]
+    assert [text.count(fact) for text in model.told] == [0, 1]
 
 
 @pytest.mark.parametrize("agent", ["claude"], indirect=True)
@@ -264,7 +264,7 @@ def test_a_session_that_had_trouble_is_asked_once_for_a_note(agent: str, project
 def test_the_transcript_proves_what_arrived(agent: str, project: Project) -> None:
     project.work(agent, DRIVERS[agent].read)
     found = json.loads(project.orbit("doctor", "--agent", agent, "--format", "json"))["data"]["findings"]
-    (transcript,) = [one for one in found if one["topic"] == "transcript"]
+    (transcript,) = [event for event in found if event["topic"] == "transcript"]
     assert (transcript["level"], transcript["what"].startswith("all 1 records")) == ("ok", True), transcript
     captured = json.loads(project.orbit("capture", "--from", agent, "--dry-run", "--format", "json"))["data"]
     assert captured["candidates"] == []

@@ -62,10 +62,10 @@ def run(command: Sequence[str], folder: Path, codes: tuple[int, ...] = (0,), **v
         wall = time.perf_counter() - began
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
-        said = out.read().decode("utf-8", "replace")
+        text = out.read().decode("utf-8", "replace")
     if child.returncode not in codes:
-        raise RuntimeError(f"{' '.join(command[-4:])}: exit {child.returncode}: {said[-800:]}")
-    return Run(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024, said)
+        raise RuntimeError(f"{' '.join(command[-4:])}: exit {child.returncode}: {text[-800:]}")
+    return Run(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024, text)
 
 
 class Repositories:
@@ -102,9 +102,9 @@ def measure(measurement: Measurement, sizes: Sequence[int], repositories: Reposi
             if measurement.prepare is not None:
                 measurement.prepare(root, size)
             runs.append(run(command, root, measurement.codes))
-        values = [figure_of(measurement, one) for one in runs]
+        values = [figure_of(measurement, entry) for entry in runs]
         figures.append(
-            Figure(size, statistics.median(values), min(values), max(values), max(one.memory for one in runs))
+            Figure(size, statistics.median(values), min(values), max(values), max(entry.memory for entry in runs))
         )
         print(f"{measurement.name} at {size}: {figures[-1].median:.4g}", flush=True)
     return Outcome(measurement.name, measurement.words, measurement.printed or "s", measurement.targets,
@@ -138,23 +138,23 @@ def main() -> int:
     parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
     parser.add_argument("--only", help="measure only what has this in its name")
     parser.add_argument("--print", action="store_true", help="print the page instead of writing it")
-    asked = parser.parse_args()
-    wanted = [one for one in MEASUREMENTS if asked.only is None or asked.only in one.name]
+    arguments = parser.parse_args()
+    measurements = [entry for entry in MEASUREMENTS if arguments.only is None or arguments.only in entry.name]
     failures: list[str] = []
     outcomes: list[Outcome] = []
     before = os.getloadavg()
     with tempfile.TemporaryDirectory(prefix="orbit-bench-") as folder:
         repositories = Repositories(Path(folder))
-        for measurement in wanted:
+        for measurement in measurements:
             try:
-                outcomes.append(measure(measurement, measurement.sizes or asked.sizes, repositories))
+                outcomes.append(measure(measurement, measurement.sizes or arguments.sizes, repositories))
             except (RuntimeError, ValueError, subprocess.CalledProcessError) as error:
                 failures.append(f"{measurement.name}: {error}")
                 print(failures[-1], file=sys.stderr)
-        ratios = [one for one in RATIOS if asked.only is None or asked.only in one.name]
+        ratios = [entry for entry in RATIOS if arguments.only is None or arguments.only in entry.name]
         compared = [compare(ratio, repositories) for ratio in ratios]
-    page = render(outcomes, compared, machine(before, os.getloadavg()), [one.partition(":")[0] for one in failures])
-    if asked.print or asked.only:
+    page = render(outcomes, compared, machine(before, os.getloadavg()), [entry.partition(":")[0] for entry in failures])
+    if arguments.print or arguments.only:
         print(page)
     else:
         _, title, recall = PAGE.read_text("utf-8").partition(f"\n{RECALL}\n")

@@ -48,32 +48,32 @@ def pair(measurement: Measurement, size: int, repositories: Repositories, trees:
 
     Which goes first changes with the round; one round that is not counted goes before.
     """
-    made = repositories.get(measurement, size)
+    source = repositories.get(measurement, size)
     values: list[list[float]] = [[] for _ in trees]
     with tempfile.TemporaryDirectory(prefix="orbit-beside-") as folder:
         roots = []
-        for place in range(len(trees)):
-            roots.append(Path(folder) / str(place) / made.name)
-            shutil.copytree(made, roots[-1], symlinks=True)
+        for index in range(len(trees)):
+            roots.append(Path(folder) / str(index) / source.name)
+            shutil.copytree(source, roots[-1], symlinks=True)
         for turn in range(1 + max(ROUNDS, measurement.repeats)):
-            for place in (0, 1) if turn % 2 else (1, 0):
-                root = roots[place]
+            for index in (0, 1) if turn % 2 else (1, 0):
+                root = roots[index]
                 if measurement.prepare is not None and (turn or measurement.cold):
                     measurement.prepare(root, size)
                 cost = run(
-                    measurement.command(root, size), root, measurement.codes, PYTHONPATH=str(trees[place] / "tooling")
+                    measurement.command(root, size), root, measurement.codes, PYTHONPATH=str(trees[index] / "tooling")
                 )
                 if turn:
-                    values[place].append(figure_of(measurement, cost))
+                    values[index].append(figure_of(measurement, cost))
     return values
 
 
-def beside(ref: str, wanted: Sequence[Measurement], sizes: Sequence[int]) -> None:
+def beside(ref: str, measurements: Sequence[Measurement], sizes: Sequence[int]) -> None:
     """Measure this work tree beside a commit, and print each line of a table as it is known."""
     with checked_out(ref) as tree, tempfile.TemporaryDirectory(prefix="orbit-bench-") as folder:
         print(f"| what | records | {ref} | here | medians | minimums |\n|---|---|---|---|---|---|", flush=True)
         repositories = Repositories(Path(folder))
-        for measurement in wanted:
+        for measurement in measurements:
             for size in measurement.sizes or sizes:
                 old, new = pair(measurement, size, repositories, (tree, ROOT))
                 median = statistics.median(new) / statistics.median(old)
@@ -90,12 +90,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("ref", help="the earlier commit: HEAD~5, v0.1.0, main")
     parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
     parser.add_argument("--only", default="", help="measure only what has this in its name")
-    asked = parser.parse_args(arguments)
-    wanted = [one for one in MEASUREMENTS if asked.only in one.name]
+    options = parser.parse_args(arguments)
+    measurements = [entry for entry in MEASUREMENTS if options.only in entry.name]
     try:
-        if not wanted:
-            raise RuntimeError(f"no measurement has {asked.only!r} in its name")
-        beside(asked.ref, wanted, asked.sizes)
+        if not measurements:
+            raise RuntimeError(f"no measurement has {options.only!r} in its name")
+        beside(options.ref, measurements, options.sizes)
     except RuntimeError as error:
         print(error, file=sys.stderr)
         return 2

@@ -69,7 +69,7 @@ def change_one(root: Path, number: int) -> None:
     """Change one record."""
     file = min((root / ".orbit/learnings").glob("*/learning.yaml"))
     lines = file.read_text("utf-8").splitlines(keepends=True)
-    priority = next(place for place, line in enumerate(lines) if line.startswith("priority:"))
+    priority = next(index for index, line in enumerate(lines) if line.startswith("priority:"))
     lines[priority] = f"priority: {(int(lines[priority].split()[1]) + 1) % 200}\n"
     file.write_text("".join(lines), "utf-8")
 
@@ -263,10 +263,10 @@ def peer_check_of_all(root: Path, number: int) -> Sequence[str]:
 def ready_hook(root: Path, number: int) -> None:
     """Bring the push index up to date, and write the payload of an edit to which no record may apply."""
     subprocess.run([*ORBIT, "sync"], cwd=root, check=True, capture_output=True)
-    asked = {"file_path": str(root / "no/record/applies.here"), "old_string": "a", "new_string": "b"}
+    edit = {"file_path": str(root / "no/record/applies.here"), "old_string": "a", "new_string": "b"}
     call = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(root), "tool_name": "Edit"}
     call["transcript_path"] = str(root / "none.jsonl")
-    (root / ".orbit/state/payload.json").write_text(json.dumps({**call, "tool_input": asked}), "utf-8")
+    (root / ".orbit/state/payload.json").write_text(json.dumps({**call, "tool_input": edit}), "utf-8")
 
 
 def hook(root: Path, number: int) -> Sequence[str]:

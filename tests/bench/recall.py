@@ -67,7 +67,7 @@ def without_ids(text: str, forms: IdForms) -> str:
 def answers_in(text: str, records: RecordSet, forms: IdForms) -> frozenset[str]:
     """Return the paths of the records that a text names beyond doubt."""
     found = {cited.id for cited in find_citations(text, forms) if not cited.weak}
-    return frozenset(known[0].path for one in found if len(known := records.candidates(one)) == 1)
+    return frozenset(known[0].path for any_id in found if len(known := records.candidates(any_id)) == 1)
 
 
 def of_history(registry: Registry, without: Sequence[str] = ()) -> Iterator[Question]:
@@ -79,7 +79,7 @@ def of_history(registry: Registry, without: Sequence[str] = ()) -> Iterator[Ques
         yield from _question(subject, answers_in(f"{subject}\n{body}", records, forms), "commits", forms)
     left_out = {".orbit", *without, *(record.source.path for record in records if record.source is not None)}
     prefixes = [word for prefix in forms.prefixes for word in ("-e", prefix)]
-    cited = _git(root, "grep", "-IF", "-h", *prefixes, "--", ".", *(f":!{one}" for one in sorted(left_out)))
+    cited = _git(root, "grep", "-IF", "-h", *prefixes, "--", ".", *(f":!{path}" for path in sorted(left_out)))
     for line in cited.splitlines():
         yield from _question(line, answers_in(line, records, forms), "citations", forms)
 
@@ -101,7 +101,7 @@ def of_files(folder: Path, records: RecordSet) -> Iterator[Question]:
     """Yield the questions of a folder of JSON files, `[{query, relevant}]`; an id may be one that a record had."""
     for file in sorted(folder.glob("*.json")):
         for entry in json.loads(file.read_text("utf-8")):
-            known = [records.candidates(one) for one in entry["relevant"]]
+            known = [records.candidates(any_id) for any_id in entry["relevant"]]
             answers = frozenset(found[0].path for found in known if found)
             if answers:
                 yield Question(entry["query"], answers, file.stem.partition("-")[0])
@@ -112,11 +112,11 @@ def quality(run: Run, questions: Sequence[Question]) -> Quality:
     recall, rank, gain = [], [], []
     for question in questions:
         found = run(question.text)[:DEPTH]
-        hits = [place for place, path in enumerate(found, 1) if path in question.answers]
-        recall.append(sum(place <= NEAR for place in hits) / len(question.answers))
+        hits = [position for position, path in enumerate(found, 1) if path in question.answers]
+        recall.append(sum(position <= NEAR for position in hits) / len(question.answers))
         rank.append(1 / hits[0] if hits else 0.0)
-        best = sum(1 / math.log2(place + 1) for place in range(1, min(DEPTH, len(question.answers)) + 1))
-        gain.append(sum(1 / math.log2(place + 1) for place in hits) / best)
+        best = sum(1 / math.log2(position + 1) for position in range(1, min(DEPTH, len(question.answers)) + 1))
+        gain.append(sum(1 / math.log2(position + 1) for position in hits) / best)
     return Quality(recall, rank, gain)
 
 
@@ -128,17 +128,17 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
     return math.fsum(values) / size, means[SAMPLES // 40], means[-SAMPLES // 40]
 
 
-def table(named: Mapping[str, Quality], kinds: Mapping[str, Sequence[int]]) -> list[str]:
+def table(qualities: Mapping[str, Quality], kinds: Mapping[str, Sequence[int]]) -> list[str]:
     """Return the rows of a Markdown table; `kinds` has the places of the questions that each kind answers."""
     heads = [f"{kind} recall@{NEAR}, MRR ({len(places)})" for kind, places in kinds.items()]
     lines = [
         f"| by | recall@{NEAR} | MRR@{DEPTH} | nDCG@{DEPTH} | MRR less the first row's | {' | '.join(heads)} |",
         f"|---|---|---|---|---|{'---|' * len(heads)}",
     ]
-    first = next(iter(named.values()))
-    for name, found in named.items():
+    first = next(iter(qualities.values()))
+    for name, found in qualities.items():
         cells = [_figure(values) for values in (found.recall, found.rank, found.gain)]
-        apart = [one - other for one, other in zip(found.rank, first.rank, strict=True)]
+        apart = [new - old for new, old in zip(found.rank, first.rank, strict=True)]
         cells.append("" if found is first else _figure(apart))
         for places in kinds.values():
             means = [sum(values[at] for at in places) / len(places) for values in (found.recall, found.rank)]
@@ -164,18 +164,18 @@ def shadow(
 
     `served` is the ranking that answers today, kept from an earlier run; questions it does not know are left out.
     """
-    asked = [one for one in questions if one.text in served]
+    asked = [question for question in questions if question.text in served]
     if not asked:
         return ["the kept ranking knows none of these questions"], False
     before, after = (quality(lambda text, by=by: list(by[text]), asked) for by in (served, new))
-    apart = [one - other for one, other in zip(after.rank, before.rank, strict=True)]
-    same = [len({*served[one.text][:NEAR]} & {*new[one.text][:NEAR]}) for one in asked]
-    moved = sorted(zip(apart, (one.text for one in asked), strict=True), key=lambda pair: -abs(pair[0]))
-    better, worse = sum(one > 0 for one in apart), sum(one < 0 for one in apart)
+    apart = [new - old for new, old in zip(after.rank, before.rank, strict=True)]
+    same = [len({*served[question.text][:NEAR]} & {*new[question.text][:NEAR]}) for question in asked]
+    moved = sorted(zip(apart, (question.text for question in asked), strict=True), key=lambda pair: -abs(pair[0]))
+    better, worse = sum(step > 0 for step in apart), sum(step < 0 for step in apart)
     lines = [
         f"{len(asked)} questions: {better} answered better, {worse} worse; "
         f"{sum(same) / len(asked):.2f} of the first {NEAR} are the same",
-        f"recall@{NEAR} {_figure([one - other for one, other in zip(after.recall, before.recall, strict=True)])}, "
+        f"recall@{NEAR} {_figure([new - old for new, old in zip(after.recall, before.recall, strict=True)])}, "
         f"MRR@{DEPTH} {_figure(apart)}, each less that of the ranking that serves",
         *(f"{by:+.2f}  {text[:100]}" for by, text in moved[:DEPTH] if by),
     ]
@@ -221,10 +221,10 @@ def measure(asked: argparse.Namespace) -> int:
     texts: Texts = {path: parts_of(record) for path, record in records.items()}
     measured = {name: quality(run, questions) for name, run in retrievers(registry, texts).items()}
     kinds: dict[str, list[int]] = {}
-    for place, question in enumerate(questions):
+    for position, question in enumerate(questions):
         for kind in sorted({records[path].kind.name for path in question.answers}):
-            kinds.setdefault(kind, []).append(place)
-    counts = Counter(one.source for one in questions)
+            kinds.setdefault(kind, []).append(position)
+    counts = Counter(question.source for question in questions)
     sources = ", ".join(f"{number} {name}" for name, number in sorted(counts.items()))
     lines = [
         f"{len(questions)} questions ({sources}) for {len(records)} records. Means, and 95 % of 2,000 resamplings.",
@@ -234,7 +234,7 @@ def measure(asked: argparse.Namespace) -> int:
     print("\n".join(lines))
     if asked.page is not None:
         before, _, after = asked.page.read_text("utf-8").partition(f"\n{RECALL}\n")
-        rest = after.partition("\n## ")
-        tail = f"\n## {rest[2]}" if rest[1] else ""
+        section = after.partition("\n## ")
+        tail = f"\n## {section[2]}" if section[1] else ""
         asked.page.write_text(f"{before}\n{RECALL}\n\n" + "\n".join(lines) + f"\n{tail}", "utf-8")
     return 0

@@ -53,7 +53,7 @@ class Outcome:
 
 def slope(figures: Sequence[Figure]) -> float | None:
     """Return the least-squares slope of log(cost) over log(size); None for fewer than two sizes."""
-    points = [(math.log(one.size), math.log(max(one.median, 1e-9))) for one in figures]
+    points = [(math.log(figure.size), math.log(max(figure.median, 1e-9))) for figure in figures]
     if len({x for x, _ in points}) < 2:
         return None
     mean_x = math.fsum(x for x, _ in points) / len(points)
@@ -119,7 +119,7 @@ def render(
     ]
     for outcome in outcomes:
         lines += [_row(outcome, figure) for figure in outcome.figures]
-    grown = [(one, found) for one in outcomes if (found := slope(one.figures)) is not None]
+    grown = [(outcome, found) for outcome in outcomes if (found := slope(outcome.figures)) is not None]
     if grown:
         lines += ["", "## Growth", "", "The slope of log(cost) over log(records): 1 is linear.", ""]
         lines += ["| what | target | slope | met |", "|---|---|---|---|"]
@@ -134,7 +134,7 @@ def render(
             else:
                 met = "yes" if found >= target else "**no**"
                 lines.append(f"| {name}: {words} | ≥ {target:g} × less | {found:.1f} × | {met} |")
-    lines += ["", "## What was measured", "", *(f"- **{one.name}**: {one.words}" for one in outcomes)]
+    lines += ["", "## What was measured", "", *(f"- **{outcome.name}**: {outcome.words}" for outcome in outcomes)]
     if failures:
         lines += ["", f"Not measured, because the command failed: {', '.join(failures)}."]
     return "\n".join(lines) + "\n"
@@ -142,9 +142,9 @@ def render(
 
 def _row(outcome: Outcome, figure: Figure) -> str:
     target = outcome.targets.get(figure.size)
-    shown = "" if target is None else f"≤ {target:g} {outcome.unit}"
+    limit = "" if target is None else f"≤ {target:g} {outcome.unit}"
     return (
-        f"| {outcome.name} | {figure.size:,} | {shown} | {_number(figure.median)} {outcome.unit} | "
+        f"| {outcome.name} | {figure.size:,} | {limit} | {_number(figure.median)} {outcome.unit} | "
         f"{_met(figure.median, target)} | {_number(figure.least)} to {_number(figure.most)} | {figure.memory:.0f} MB |"
     )
 

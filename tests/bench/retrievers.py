@@ -29,8 +29,8 @@ def ours(registry: Registry) -> Run:
     def run(text: str) -> list[str]:
         if not terms(text):
             return []
-        found = searcher.search(Query(text, limit=MOST, everything=True, budget="balanced"))
-        return [hit.record.path for hit in found.hits]
+        result = searcher.search(Query(text, limit=MOST, everything=True, budget="balanced"))
+        return [hit.record.path for hit in result.hits]
 
     return run
 
@@ -43,16 +43,16 @@ def by_terms(texts: Texts) -> Run:
 
 def sqlite(texts: Texts) -> Run:
     """Return SQLite's FTS5 with its Porter stemmer, any word, ranked by its BM25."""
-    held = sqlite3.connect(":memory:")
-    held.execute("CREATE VIRTUAL TABLE t USING fts5(key UNINDEXED, title, tags, body, tokenize = 'porter unicode61')")
-    held.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", [(key, *fields) for key, fields in texts.items()])
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE VIRTUAL TABLE t USING fts5(key UNINDEXED, title, tags, body, tokenize = 'porter unicode61')")
+    db.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", [(key, *fields) for key, fields in texts.items()])
 
     def run(text: str) -> list[str]:
-        wanted = " OR ".join(f'"{word}"' for word in _words(text))
-        asked = f"SELECT key FROM t WHERE t MATCH ? ORDER BY bm25(t, 0, 1, 1, 1) LIMIT {MOST}"
-        return [key for (key,) in held.execute(asked, (wanted,))] if wanted else []
+        pattern = " OR ".join(f'"{word}"' for word in _words(text))
+        sql = f"SELECT key FROM t WHERE t MATCH ? ORDER BY bm25(t, 0, 1, 1, 1) LIMIT {MOST}"
+        return [key for (key,) in db.execute(sql, (pattern,))] if pattern else []
 
-    weakref.finalize(run, held.close)  # Python 3.13 warns where nobody closes it
+    weakref.finalize(run, db.close)  # Python 3.13 warns where nobody closes it
     return run
 
 

@@ -35,26 +35,26 @@ def make_hook_rows(root: Path, number: int) -> None:
 def write_rows(root: Path, number: int) -> None:
     """Write a push index, `scopes.json` (up to 10,000 records) and `paths.json` into a folder."""
     root.mkdir(parents=True)
-    paths, made = scopes(number)
+    paths, globs_of = scopes(number)
     parts: list[Part] = []
     entries: dict[str, str] = {}
-    kept: list[list[str]] = []
-    for place, globs in enumerate(made):
+    saved: list[list[str]] = []
+    for position, globs in enumerate(globs_of):
         for glob in globs:
             if glob not in entries:
                 entries[glob] = entry_of(glob) or ""
         if number <= 10_000:
-            kept.append(globs)
+            saved.append(globs)
         row = [""] * reader.FIELDS
-        row[reader.ID], row[reader.KIND], row[reader.PHASE] = f"L-{place:08d}", "learning", "live"
+        row[reader.ID], row[reader.KIND], row[reader.PHASE] = f"L-{position:08d}", "learning", "live"
         row[reader.PATH], row[reader.PRIORITY] = RECORD, "0"
         row[reader.MTIME] = row[reader.SIZE] = "0"
-        row[reader.TEASER] = f"- [L-{place:08d}] {'Words of a learning that says what to mind. ' * 3}"
+        row[reader.TEASER] = f"- [L-{position:08d}] {'Words of a learning that says what to mind. ' * 3}"
         row[reader.GLOBS] = reader.LIST.join(globs)
         parts.append(Part(tuple(row), 0, True))
     (root / ".git/orbit").mkdir(parents=True)
     (root / ".git/orbit/hook.idx").write_bytes(pack(sorted(parts, key=order_in), entries))
-    (root / "scopes.json").write_text(json.dumps(kept), "utf-8")
+    (root / "scopes.json").write_text(json.dumps(saved), "utf-8")
     (root / "paths.json").write_text(json.dumps(paths[:2000]), "utf-8")
 
 

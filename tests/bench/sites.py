@@ -59,7 +59,7 @@ class Cost:
     size: int
     cold: float
     again: float
-    one: float
+    edited: float
     memory: float
     page: float
     whole: float
@@ -99,10 +99,10 @@ def cost(generator: Generator, size: int, root: Path) -> Cost:
     again = run(generator.build, root)
     document = root / DOCUMENTS / "0001-decision.md"
     document.write_text(document.read_text("utf-8") + "\nOne more word.\n", "utf-8")
-    one = run(generator.build, root)
-    memory = max(each.memory for each in (built, again, one))
+    edited = run(generator.build, root)
+    memory = max(each.memory for each in (built, again, edited))
     return Cost(
-        generator.name, size, built.cpu, again.cpu, one.cpu, memory, statistics.median(pages) / 1e3, whole / 1e6
+        generator.name, size, built.cpu, again.cpu, edited.cpu, memory, statistics.median(pages) / 1e3, whole / 1e6
     )
 
 
@@ -119,13 +119,13 @@ def measured(sizes: Sequence[int], rounds: int, say: Callable[[str], None]) -> t
             continue
         with tempfile.TemporaryDirectory(prefix="orbit-sites-") as folder:
             try:
-                found = cost(generator, size, Path(folder) / "repo")
+                result = cost(generator, size, Path(folder) / "repo")
             except RuntimeError as error:
                 absent[f"{generator.name} at {size:,}: {' '.join(str(error).split())[:200]}"] = None
                 continue
-        costs.setdefault((generator.name, size), []).append(found)
-        say(f"{number + 1} {generator.name} at {size}: {found.cold:.3g} {found.again:.3g} {found.one:.3g} s")
-    return [_median(one) for one in costs.values()], list(absent)
+        costs.setdefault((generator.name, size), []).append(result)
+        say(f"{number + 1} {generator.name} at {size}: {result.cold:.3g} {result.again:.3g} {result.edited:.3g} s")
+    return [_median(rounds) for rounds in costs.values()], list(absent)
 
 
 def _turns(sizes: Sequence[int], rounds: int) -> Iterator[tuple[int, Generator, int]]:
@@ -138,35 +138,35 @@ def _turns(sizes: Sequence[int], rounds: int) -> Iterator[tuple[int, Generator, 
 
 def _median(costs: Sequence[Cost]) -> Cost:
     name, size = costs[0].name, costs[0].size
-    numbers = zip(*(astuple(one)[2:] for one in costs), strict=True)
+    numbers = zip(*(astuple(row)[2:] for row in costs), strict=True)
     return Cost(name, size, *map(statistics.median, numbers))
 
 
 def table(costs: Sequence[Cost], absent: Sequence[str]) -> list[str]:
     """Return the section's lines: costs, ratios to ours, growth."""
-    ours = {one.size: one for one in costs if one.name == GENERATORS[0].name}
+    ours = {row.size: row for row in costs if row.name == GENERATORS[0].name}
     lines = [
         "| generator | decisions | from nothing | × ours | nothing changed | one changed | × ours | peak memory "
         "| a decision's page | whole site |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for one in costs:
-        base = ours.get(one.size)
+    for row in costs:
+        base = ours.get(row.size)
         lines.append(
-            f"| {one.name} | {one.size:,} | {one.cold:.3g} s | {_times(one.cold, base and base.cold)} "
-            f"| {one.again:.3g} s | {one.one:.3g} s | {_times(one.one, base and base.one)} "
-            f"| {one.memory:.0f} MB | {one.page:.1f} KB | {one.whole:.1f} MB |"
+            f"| {row.name} | {row.size:,} | {row.cold:.3g} s | {_times(row.cold, base and base.cold)} "
+            f"| {row.again:.3g} s | {row.edited:.3g} s | {_times(row.edited, base and base.edited)} "
+            f"| {row.memory:.0f} MB | {row.page:.1f} KB | {row.whole:.1f} MB |"
         )
     growth = []
-    for name in dict.fromkeys(one.name for one in costs):
-        some = sorted((one.size, one.cold) for one in costs if one.name == name)
+    for name in dict.fromkeys(row.name for row in costs):
+        some = sorted((row.size, row.cold) for row in costs if row.name == name)
         if len(some) > 1:
             (small, low), (large, high) = some[0], some[-1]
             growth.append(f"{name} {math.log(high / low) / math.log(large / small):.2f}")
     lines += ["", f"Growth from the smallest to the largest, as a power of the number: {'; '.join(growth)}."] * bool(
         growth
     )
-    lines += ["", *(f"Not measured: {one}." for one in absent)] * bool(absent)
+    lines += ["", *(f"Not measured: {reason}." for reason in absent)] * bool(absent)
     return lines
 
 
@@ -180,16 +180,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
     parser.add_argument("--page", type=Path, default=PAGE, help="the page whose section is written")
     parser.add_argument("--rounds", type=int, default=3, help="how often each is measured; the medians count")
-    asked = parser.parse_args(arguments)
-    if not asked.page.is_file():
-        parser.error(f"{asked.page} is no page: make an empty file, or copy {PAGE}")
+    options = parser.parse_args(arguments)
+    if not options.page.is_file():
+        parser.error(f"{options.page} is no page: make an empty file, or copy {PAGE}")
     before = os.getloadavg()
-    costs, absent = measured(asked.sizes, asked.rounds, lambda line: print(line, flush=True))
+    costs, absent = measured(options.sizes, options.rounds, lambda line: print(line, flush=True))
     lines = [
         "By `python -m tests.bench sites`: made-up decisions (MADR), a file each, with the sizes, tables, code, links",
         "and citations of 65 real ones (`tests/bench/shapes.csv`; 5.6 kB in the mean), the same for all; the others do",
         "what they do by themselves. CPU seconds of whole processes and their children, one by one and in turns,",
-        f"the medians of {asked.rounds} rounds.",
+        f"the medians of {options.rounds} rounds.",
         "Orbit also writes indexes, timeline, health, path explorer, feeds, redirects and the database.",
         f"Load average {before[0]:.1f} before, {os.getloadavg()[0]:.1f} after.",
         "",
@@ -198,8 +198,8 @@ def main(arguments: Sequence[str]) -> int:
         "A page is the median.",
     ]
     print("\n".join(lines))
-    above, _, rest = asked.page.read_text("utf-8").partition(f"\n{SITES}\n")
-    _, heading, later = rest.partition("\n##")  # the next section, or the subsection written by hand
+    above, _, below = options.page.read_text("utf-8").partition(f"\n{SITES}\n")
+    _, heading, later = below.partition("\n##")  # the next section, or the subsection written by hand
     tail = f"{heading}{later}" if heading else ""
-    asked.page.write_text(f"{above.rstrip()}\n\n{SITES}\n\n" + "\n".join(lines) + f"\n{tail}", "utf-8")
+    options.page.write_text(f"{above.rstrip()}\n\n{SITES}\n\n" + "\n".join(lines) + f"\n{tail}", "utf-8")
     return 0

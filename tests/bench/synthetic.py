@@ -46,10 +46,10 @@ class Words:
         self._chance = chance
         starts = [a + b for a in "bcdfghklmnprstvw" for b in ("a", "e", "i", "o", "u")]
         ends = ("n", "r", "s", "ter", "ling", "ment", "x", "tion", "ly", "d")
-        found: dict[str, None] = {}
-        while len(found) < size:
-            found["".join(chance.choice(starts) for _ in range(chance.randint(1, 3))) + chance.choice(ends)] = None
-        self._words = list(found)
+        unique: dict[str, None] = {}
+        while len(unique) < size:
+            unique["".join(chance.choice(starts) for _ in range(chance.randint(1, 3))) + chance.choice(ends)] = None
+        self._words = list(unique)
         self._weights = list(accumulate(1 / (rank + 2.7) for rank in range(size)))
 
     def take(self, count: int) -> list[str]:
@@ -62,10 +62,10 @@ class Words:
 
     def paragraph(self, characters: int) -> str:
         """Return sentences of at least so many characters."""
-        said: list[str] = []
-        while sum(map(len, said)) < characters:
-            said.append(self.sentence(self._chance.randint(7, 16)))
-        return " ".join(said)
+        parts: list[str] = []
+        while sum(map(len, parts)) < characters:
+            parts.append(self.sentence(self._chance.randint(7, 16)))
+        return " ".join(parts)
 
 
 def make_repository(root: Path, number: int, *, seed: int = 7, commit: bool = True) -> None:
@@ -102,8 +102,8 @@ def make_resting(root: Path, number: int, *, seed: int = 7) -> None:
         for name in (f"inputs/{position % 200:03d}/{position}_{side}.py" for side in "ab"):
             text = f"value = '{name}'\n" * 40
             _write(root / name, text)
-            known = hashlib.sha256(text.rstrip("\n").encode()).hexdigest()
-            entries += f'    - {{input: {name}, hash: "sha256:{known}"}}\n'
+            digest = hashlib.sha256(text.rstrip("\n").encode()).hexdigest()
+            entries += f'    - {{input: {name}, hash: "sha256:{digest}"}}\n'
         _write(file, f"{file.read_text('utf-8')}freshness:\n  fingerprint:\n{entries}")
     _commit(root)
 
@@ -167,12 +167,13 @@ def _like(shape: dict[str, Any], chance: random.Random, words: Words, number: in
             at = chance.randrange(len(text))
             if text[at].isalpha():
                 text[at] = marked.format(word=text[at], other=chance.randint(1, number))
-    said = [" ".join(text) for text in texts]
-    paragraphs, items = said[: shape["paragraphs"]], said[shape["paragraphs"] : len(said) - cells]
+    parts = [" ".join(text) for text in texts]
+    paragraphs, items = parts[: shape["paragraphs"]], parts[shape["paragraphs"] : len(parts) - cells]
     blocks = paragraphs + ["\n".join(f"* {item}" for item in items[at : at + 5]) for at in range(0, len(items), 5)]
     if cells:
         rows = [
-            " | ".join(said[at : at + shape["columns"]]) for at in range(len(said) - cells, len(said), shape["columns"])
+            " | ".join(parts[at : at + shape["columns"]])
+            for at in range(len(parts) - cells, len(parts), shape["columns"])
         ]
         blocks.append("\n".join(f"| {row} |" for row in [rows[0], " | ".join(["---"] * shape["columns"]), *rows[1:]]))
     for block in range(shape["fences"]):
@@ -203,14 +204,14 @@ def _commit(root: Path) -> None:
 
 def _tree(chance: random.Random, count: int) -> dict[str, list[str]]:
     """Return folders, each with the names of its files."""
-    found: dict[str, list[str]] = {}
-    while len(found) < count:
+    unique: dict[str, list[str]] = {}
+    while len(unique) < count:
         parts = [chance.choice(TOP_FOLDERS), chance.choice(AREAS)]
         parts += [f"{chance.choice(AREAS)}{chance.randint(1, 30)}" for _ in range(chance.randint(0, 2))]
         path = "/".join(parts)
-        if path not in found:
-            found[path] = [f"{name}.{chance.choice(EXTENSIONS)}" for name in ("main", "model", "store", "view_test")]
-    return found
+        if path not in unique:
+            unique[path] = [f"{name}.{chance.choice(EXTENSIONS)}" for name in ("main", "model", "store", "view_test")]
+    return unique
 
 
 def scopes(number: int, *, seed: int = 7) -> tuple[list[str], Iterator[list[str]]]:
@@ -218,8 +219,8 @@ def scopes(number: int, *, seed: int = 7) -> tuple[list[str], Iterator[list[str]
     chance = random.Random(f"{seed}/{number}/scopes")
     tree = _tree(chance, max(20, number // 20))
     folders = list(tree)
-    made = (list(dict.fromkeys(_glob(chance, tree, folders) for _ in range(3))) for _ in range(number))
-    return [f"{folder}/{files[0]}" for folder, files in tree.items()], made
+    globs_of = (list(dict.fromkeys(_glob(chance, tree, folders) for _ in range(3))) for _ in range(number))
+    return [f"{folder}/{files[0]}" for folder, files in tree.items()], globs_of
 
 
 def _glob(chance: random.Random, tree: dict[str, list[str]], folders: list[str] | None = None) -> str:
@@ -239,8 +240,8 @@ def _glob(chance: random.Random, tree: dict[str, list[str]], folders: list[str] 
     if kind < 0.94:
         return f"{folder}/{main}"
     if kind < 0.99:
-        top, _, rest = folder.split("/", 2) if folder.count("/") > 1 else (*folder.split("/"), "")
-        return "/".join(part for part in (top, "*", rest, f"*_{test.rpartition('_')[2]}") if part)
+        top, _, tail = folder.split("/", 2) if folder.count("/") > 1 else (*folder.split("/"), "")
+        return "/".join(part for part in (top, "*", tail, f"*_{test.rpartition('_')[2]}") if part)
     return f"**/*.{extension}"
 
 
@@ -252,7 +253,7 @@ def _file(chance: random.Random, tree: dict[str, list[str]]) -> str:
 def _scope(chance: random.Random, tree: dict[str, list[str]]) -> str:
     globs = dict.fromkeys(_glob(chance, tree) for _ in range(3))
     tags = dict.fromkeys(chance.choice(AREAS) for _ in range(chance.randint(1, 3)))
-    listed = "\n".join(f'    - "{one}"' for one in globs)
+    listed = "\n".join(f'    - "{glob}"' for glob in globs)
     return f"scope:\n  paths:\n{listed}\n  tags: [{', '.join(tags)}]\n"
 
 
@@ -331,25 +332,25 @@ def make_loop(root: Path, number: int, *, seed: int = 7) -> None:
     chance = random.Random(f"{seed}/{number}/loop")
     words = Words(chance)
     for kind, prefix, count in (("failure", "F", runs + runs // 2), ("retro", "RT", runs)):
-        for place in range(count):
+        for index in range(count):
             record_id = f"{prefix}-{''.join(chance.choice(ALPHABET) for _ in range(8))}"
-            target = f"{{type: story, project: shop, id: S-{place}}}"
+            target = f"{{type: story, project: shop, id: S-{index}}}"
             created, updated = _times(chance)
-            own = (
+            fields = (
                 f"status: open\ntarget: {target}\nreason: {words.sentence(9)}\nattempts: 3\nttl_days: 0\n"
                 if kind == "failure" else
-                f"status: recorded\ntrigger: {{type: loop, project: shop, id: L-{place}}}\ndate: '{updated}'\n"
-                f"summary: {words.sentence(12)}\nkey: loop:shop:L-{place}\nfile: retro.md\n"
+                f"status: recorded\ntrigger: {{type: loop, project: shop, id: L-{index}}}\ndate: '{updated}'\n"
+                f"summary: {words.sentence(12)}\nkey: loop:shop:L-{index}\nfile: retro.md\n"
                 f"outcomes:\n  - {{target: {target}, result: completed, attempts: 2, tools: [codex]}}\n"
             )  # fmt: skip
             text = (
                 f"schema_version: 1\nid: {record_id}\nuid: {chance.getrandbits(128):032x}\ntitle: {words.sentence(8)}\n"
-                f"{own}created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n"
+                f"{fields}created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n"
             )
             folder = root / f".orbit/{kind}s/{record_id}"
             _write(folder / f"{kind}.yaml", text)
             if kind == "retro":
-                _write(folder / "retro.md", f"# Loop {place}\n\n## What worked\n\n- {words.sentence(14)}\n")
+                _write(folder / "retro.md", f"# Loop {index}\n\n## What worked\n\n- {words.sentence(14)}\n")
     _commit(root)
 
 
@@ -374,11 +375,11 @@ def make_session(root: Path, megabytes: int) -> None:
             base = {"cwd": str(root), "sessionId": "s", "parentUuid": str(number) if number else None}
             prompt = {"role": "user", "content": f"Make step {number} better."}
             file.write(json.dumps({"type": "user", "message": prompt, **base}) + "\n")
-            for tool, given, answer, failed in calls:
+            for tool, arguments, answer, failed in calls:
                 number += 1
-                use = {"type": "tool_use", "id": f"t{number}", "name": tool, "input": given}
-                said = answer * 300 if number % 1000 == 1 else answer
-                result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": said, "is_error": failed}
+                use = {"type": "tool_use", "id": f"t{number}", "name": tool, "input": arguments}
+                parts = answer * 300 if number % 1000 == 1 else answer
+                result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": parts, "is_error": failed}
                 file.write(json.dumps({"type": "assistant", "message": {"content": [use]}, **base}) + "\n")
-                whole = {"type": "user", "message": {"content": [result]}, "toolUseResult": {"stdout": said}, **base}
-                file.write(json.dumps(whole) + "\n")
+                entry = {"type": "user", "message": {"content": [result]}, "toolUseResult": {"stdout": parts}, **base}
+                file.write(json.dumps(entry) + "\n")

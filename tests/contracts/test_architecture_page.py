@@ -75,11 +75,11 @@ def drawing() -> str:
     edges = imports()
     grid = rows(edges, rooms)
     widest = max(map(len, grid)) * (WIDTH + GAP) - GAP + 2 * MARGIN
-    place: dict[str, tuple[int, int]] = {}
+    position: dict[str, tuple[int, int]] = {}
     for at, row in enumerate(grid):
-        left = (widest - (len(row) * (WIDTH + GAP) - GAP)) // 2
+        margin = (widest - (len(row) * (WIDTH + GAP) - GAP)) // 2
         for index, room in enumerate(row):
-            place[room] = (left + index * (WIDTH + GAP), MARGIN + at * (HEIGHT + 28))
+            position[room] = (margin + index * (WIDTH + GAP), MARGIN + at * (HEIGHT + 28))
     tall = MARGIN + len(grid) * (HEIGHT + 28)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {widest} {tall}" font-family="sans-serif"',
@@ -88,11 +88,11 @@ def drawing() -> str:
         f'<rect width="{widest}" height="{tall}" fill="#ffffff"/>',
     ]
     for room, other in direct(edges):
-        (x, y), (to_x, to_y) = place[room], place[other]
+        (x, y), (to_x, to_y) = position[room], position[other]
         parts.append(
             f'<path d="M{x + WIDTH // 2} {y + HEIGHT}L{to_x + WIDTH // 2} {to_y}" stroke="#9aa5b1" fill="none"/>'
         )
-    for room, (x, y) in place.items():
+    for room, (x, y) in position.items():
         size = round(lines_of(room) / 1000, 1)
         parts.append(
             f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="6" fill="#eef2f7" stroke="#52606d"/>'
@@ -111,8 +111,8 @@ def test_picture_is_drawn_from_the_imports() -> None:
 
 
 def test_each_room_is_described() -> None:
-    named = re.findall(r"^\| `([a-z_]+)` \|", PAGE.read_text("utf-8"), re.M)
-    assert sorted(named) == sorted(room for layer in layers() for room in layer)
+    rooms = re.findall(r"^\| `([a-z_]+)` \|", PAGE.read_text("utf-8"), re.M)
+    assert sorted(rooms) == sorted(room for layer in layers() for room in layer)
 
 
 def test_each_function_of_the_flows_exists() -> None:

@@ -21,8 +21,8 @@ each_check = pytest.mark.parametrize("check", all_checks(), ids=lambda check: ch
 def section_of(code: str) -> str:
     """Return the section of the docs under a code, "" if there is none."""
     text = (ROOT / DOCS).read_text("utf-8")
-    found = re.search(rf"^## {code}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    return found[1] if found else ""
+    match = re.search(rf"^## {code}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return match[1] if match else ""
 
 
 def test_codes_and_names_are_unique() -> None:

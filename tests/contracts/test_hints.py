@@ -11,10 +11,10 @@ import pytest
 from orbit_registry import errors
 
 PACKAGE = Path(errors.__file__).parent
-TREE = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.OrbitError)]
+TREE = [error for error in vars(errors).values() if isinstance(error, type) and issubclass(error, errors.OrbitError)]
 
 
-@pytest.mark.parametrize("error", TREE, ids=lambda one: str(one.__name__))
+@pytest.mark.parametrize("error", TREE, ids=lambda error: str(error.__name__))
 def test_no_error_is_made_without_a_hint(error: type[errors.OrbitError]) -> None:
     assert inspect.signature(error).parameters["hint"].default is inspect.Parameter.empty
 

@@ -35,9 +35,9 @@ def test_a_module_of_the_hook_starts_without_site(module: str) -> None:
 
 
 def test_the_client_loads_nothing_costly() -> None:
-    found = loaded("orbit_registry.hook.client")
-    assert found & COSTLY == set()
-    assert {name for name in found if name.startswith("orbit_registry.")} <= {"orbit_registry.hook", *MODULES}
+    modules = loaded("orbit_registry.hook.client")
+    assert modules & COSTLY == set()
+    assert {name for name in modules if name.startswith("orbit_registry.")} <= {"orbit_registry.hook", *MODULES}
 
 
 def test_a_prompt_loads_nothing_costly() -> None:

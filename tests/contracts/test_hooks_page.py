@@ -17,8 +17,8 @@ each_agent = pytest.mark.parametrize("name", hook_agents())
 @each_agent
 def test_an_agent_stands_on_the_page(name: str) -> None:
     agent = load_agent(name)
-    _, _, rest = PAGE.partition(f"\n## {agent.title}\n")
-    section = rest.partition("\n## ")[0]
+    _, _, section = PAGE.partition(f"\n## {agent.title}\n")
+    section = section.partition("\n## ")[0]
     evidence = f"{'Proven' if agent.proven else 'Unproven'}: {agent.evidence}."
     assert evidence in " ".join(section.split())
     for scope, file in agent.settings.items():

@@ -44,8 +44,8 @@ def texts() -> dict[str, str]:
 )
 def test_the_repository_speaks_of_the_project_alone(texts: dict[str, str], what: str, pattern: str) -> None:
     cases = ("tests/cases/",)
-    found = [name for name, text in texts.items() if not name.startswith(cases) and re.search(pattern, text)]
-    assert found == [], f"{what} is named there"
+    hits = [name for name, text in texts.items() if not name.startswith(cases) and re.search(pattern, text)]
+    assert hits == [], f"{what} is named there"
 
 
 def test_data_that_the_package_reads_is_tracked(texts: dict[str, str]) -> None:

@@ -111,13 +111,13 @@ _STARTERS = re.compile(r"Popen|posix_spawnp?|(exec|spawn)[lv]p?e?|system|popen|f
 def test_one_module_alone_starts_what_a_configuration_names() -> None:
     """No other module starts a program and reads the configuration, so that none can pass consent by."""
     package = ROOT / "tooling/orbit_registry"
-    found = {}
+    starters = {}
     for path in package.rglob("*.py"):
         text = path.read_text("utf-8")
-        called = {one.attr for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Attribute)}
+        called = {node.attr for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)}
         if "import subprocess" in text or any(map(_STARTERS.fullmatch, called)):
-            found[path.relative_to(package).as_posix()] = "workspace.config" in text or ".setting(" in text
-    assert found == {name: name == "workspace/trusted_commands.py" for name in STARTS}
+            starters[path.relative_to(package).as_posix()] = "workspace.config" in text or ".setting(" in text
+    assert starters == {name: name == "workspace/trusted_commands.py" for name in STARTS}
 
 
 EMPTY_NAMES = {"one", "said", "held", "found", "asked", "given", "told", "named", "stated", "begun", "looked", "kept"}

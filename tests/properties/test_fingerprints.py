@@ -36,9 +36,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def hashed(root: Path, name: str, text: str, field: str = "") -> str:
     """Return the hash of a text as a file of that name, or of one field of it."""
     (root / name).write_bytes(text.encode("utf-8"))
-    found = Fingerprints(root, [name]).find(f"{name}{field}")
-    assert found.hash is not None, found.problem
-    return found.hash
+    fingerprint = Fingerprints(root, [name]).find(f"{name}{field}")
+    assert fingerprint.hash is not None, fingerprint.problem
+    return fingerprint.hash
 
 
 def spelled(draw: st.DataObject, value: Any) -> str:
@@ -49,7 +49,7 @@ def spelled(draw: st.DataObject, value: Any) -> str:
         inner = [f"{space}{json.dumps(key)}{space}:{space}{spelled(draw, value[key])}" for key in keys]
         return f"{{{','.join(inner)}{space}}}"
     if isinstance(value, list):
-        return f"[{space}{f',{space}'.join(spelled(draw, one) for one in value)}{space}]"
+        return f"[{space}{f',{space}'.join(spelled(draw, item) for item in value)}{space}]"
     return json.dumps(value, ensure_ascii=draw.draw(st.booleans()))
 
 
@@ -59,24 +59,25 @@ def test_line_endings_never_count(root: Path, lines: list[str], end: str, more: 
 
 
 @given(LINES, LINES)
-def test_other_lines_always_count(root: Path, one: list[str], other: list[str]) -> None:
-    texts = ["\n".join(lines).rstrip("\n") for lines in (one, other)]
+def test_other_lines_always_count(root: Path, first: list[str], other: list[str]) -> None:
+    texts = ["\n".join(lines).rstrip("\n") for lines in (first, other)]
     assert (hashed(root, "a.txt", texts[0]) == hashed(root, "a.txt", texts[1])) is (texts[0] == texts[1])
 
 
 @given(JSON, st.data())
 def test_the_spelling_of_json_never_counts(root: Path, value: Any, draw: st.DataObject) -> None:
-    whole = {"field": value, "other": 1}
-    assert hashed(root, "a.json", json.dumps(whole)) == hashed(root, "a.json", spelled(draw, whole))
+    document = {"field": value, "other": 1}
+    assert hashed(root, "a.json", json.dumps(document)) == hashed(root, "a.json", spelled(draw, document))
     moved = {"other": 2, "field": value}
-    assert hashed(root, "a.json", json.dumps(whole), "#field") == hashed(root, "a.json", spelled(draw, moved), "#field")
+    spelling = spelled(draw, moved)
+    assert hashed(root, "a.json", json.dumps(document), "#field") == hashed(root, "a.json", spelling, "#field")
 
 
 @given(JSON, JSON)
-def test_other_values_always_count(root: Path, one: Any, other: Any) -> None:
+def test_other_values_always_count(root: Path, first: Any, other: Any) -> None:
     """Two values have one hash only where JSON would write them alike."""
-    same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-    assert (hashed(root, "a.json", json.dumps(one)) == hashed(root, "a.json", json.dumps(other))) is same
+    same = json.dumps(first, sort_keys=True) == json.dumps(other, sort_keys=True)
+    assert (hashed(root, "a.json", json.dumps(first)) == hashed(root, "a.json", json.dumps(other))) is same
 
 
 @given(TABLES, st.data())
@@ -90,13 +91,13 @@ def test_one_value_has_one_hash_in_every_format(root: Path, table: dict[str, Any
 
 @given(st.text(max_size=40))
 def test_no_input_raises(root: Path, text: str) -> None:
-    found = Fingerprints(root, ["a.json"]).find(text)
-    assert (found.hash is None) is (found.problem is not None)
+    fingerprint = Fingerprints(root, ["a.json"]).find(text)
+    assert (fingerprint.hash is None) is (fingerprint.problem is not None)
 
 
 @given(st.binary(max_size=60), st.sampled_from(["a.json", "a.toml", "a.yaml", "a.txt"]))
 def test_no_content_raises(root: Path, content: bytes, name: str) -> None:
     (root / name).write_bytes(content)
     for text in (name, f"{name}#a.b"):
-        found = Fingerprints(root, [name]).find(text)
-        assert (found.hash is None) is (found.problem is not None)
+        fingerprint = Fingerprints(root, [name]).find(text)
+        assert (fingerprint.hash is None) is (fingerprint.problem is not None)

@@ -71,11 +71,11 @@ def test_a_step_that_was_begun_ends_done_or_undone(changes: list[FileChange], dr
         [message] = recover(workspace)
 
         now = [text_of(workspace.root, change.path) for change in changes]
-        written = [{"before": c.before, "after": c.after, "foreign": f"{c.before}{c.after} edited"}[state]
+        expected = [{"before": c.before, "after": c.after, "foreign": f"{c.before}{c.after} edited"}[state]
                    for c, state in zip(changes, states, strict=True)]  # fmt: skip
-        if "foreign" in states and all(text != change.before for change, text in zip(changes, written, strict=True)):
+        if "foreign" in states and all(text != change.before for change, text in zip(changes, expected, strict=True)):
             assert message == "found step finished"
-            assert now == written
+            assert now == expected
         elif "foreign" in states:
             assert message.startswith("undid step")
             for change, state, text in zip(changes, states, now, strict=True):

@@ -42,7 +42,7 @@ learning = st.tuples(
 decision = st.tuples(st.just("decision"), number, st.sampled_from(("accepted", "proposed", "superseded")), word)
 document = st.tuples(st.just("document"), st.lists(st.tuples(number, word), max_size=3))
 vote = st.tuples(st.just("vote"), code, st.sampled_from(("m1", "m2")), st.integers(1, 28))
-removal = st.tuples(st.just("remove"), st.sampled_from([f"learnings/L-{one}" for one in CODES] + ["adrs/ADR-0001"]))
+removal = st.tuples(st.just("remove"), st.sampled_from([f"learnings/L-{code}" for code in CODES] + ["adrs/ADR-0001"]))
 harm = st.tuples(st.just("harm"), code, st.sampled_from(("id: [", "", "\x00", "- 1\n", "a: &a [*a]\n")))
 body = st.tuples(st.just("body"), number, word)
 touch = st.tuples(st.just("touch"), code)
@@ -70,12 +70,12 @@ def take(root: Path, step: Sequence[object]) -> None:
         case ("learning", str(name), bool(inbox), summary, globs, targets, rests):
             fields = {"status": "candidate" if inbox else "active", "summary": summary, "scope": {"paths": globs}}
             if rests:
-                named = {"old": "src/in.py", "missing": "src/none.py", "field": "src/in.json#a"}[str(rests)]
-                fields["freshness"] = {"fingerprint": [{"input": named, "hash": f"sha256:{KNOWN}"}]}
+                input_of = {"old": "src/in.py", "missing": "src/none.py", "field": "src/in.json#a"}[str(rests)]
+                fields["freshness"] = {"fingerprint": [{"input": input_of, "hash": f"sha256:{KNOWN}"}]}
                 fields["evidence"] = [{"kind": "file", "reference": "src/seen.py:3"}]
-            fields["links"] = [{"rel": "related_to", "to": one} for one in targets]
-            place = ".orbit/state/inbox/learnings" if inbox else ".orbit/learnings"
-            record(root, f"{place}/L-{name}/learning.yaml", f"L-{name}", fields)
+            fields["links"] = [{"rel": "related_to", "to": target} for target in targets]
+            folder = ".orbit/state/inbox/learnings" if inbox else ".orbit/learnings"
+            record(root, f"{folder}/L-{name}/learning.yaml", f"L-{name}", fields)
         case ("decision", int(which), status, title):
             name = f"ADR-000{which}"
             source = {"path": LOG, "heading": name, "format": "log"}
@@ -108,15 +108,15 @@ def rows(result: SyncResult) -> dict[str, list[tuple[object, ...]]]:
     `citations` is of the build: files that cite are no input of a sync, so that an edit of code rebuilds nothing.
     """
     with duckdb.connect(str(result.path), read_only=True) as connection:
-        tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
-        found = {
+        names = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        tables = {
             name: connection.execute(f"FROM {name} ORDER BY ALL").fetchall()
-            for name in tables
+            for name in names
             if name not in ("sources", "citations")
         }
-        found["sources"] = connection.execute("SELECT * EXCLUDE (mtime) FROM sources ORDER BY ALL").fetchall()
-        found["meta"] = [row for row in found["meta"] if row[0] != "built_at"]
-    return found
+        tables["sources"] = connection.execute("SELECT * EXCLUDE (mtime) FROM sources ORDER BY ALL").fetchall()
+        tables["meta"] = [row for row in tables["meta"] if row[0] != "built_at"]
+    return tables
 
 
 def index(root: Path) -> bytes:
@@ -135,14 +135,14 @@ def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]
         for changes in steps:
             for change in changes:
                 take(root, change)
-            kept = sync(open_workspace(root))
+            incremental = sync(open_workspace(root))
         assert not sync(open_workspace(root)).built
         fresh = Path(folder) / "fresh"
         shutil.copytree(root, fresh, ignore=shutil.ignore_patterns("cache"))
         first = sync(open_workspace(fresh))
-        held, whole = rows(kept), rows(first)
-        if not kept.built:  # the table says what was so when the snapshot was built
-            del held["freshness_states"], whole["freshness_states"]
-        assert held == whole
-        assert kept.digest == first.digest
+        current, rebuilt = rows(incremental), rows(first)
+        if not incremental.built:  # the table says what was so when the snapshot was built
+            del current["freshness_states"], rebuilt["freshness_states"]
+        assert current == rebuilt
+        assert incremental.digest == first.digest
         assert index(root) == index(fresh)

@@ -35,16 +35,16 @@ server.serve_forever()
 class Receiver:
     """What listens at `place` (host and port), and keeps bodies in `folder`."""
 
-    place: str
+    folder: str
     folder: Path
 
     def taken(self) -> list[tuple[str, bytes]]:
         """Return what came since somebody asked: paths, with `_` for `/`, and bodies."""
         files = sorted(self.folder.glob("*.body"))
-        found = [(file.name[3:].removesuffix(".body"), file.read_bytes()) for file in files]
+        requests = [(file.name[3:].removesuffix(".body"), file.read_bytes()) for file in files]
         for file in files:
             file.unlink()
-        return found
+        return requests
 
     def refuse(self, refuses: bool) -> None:
         """Refuse what comes from now on, or take it again."""

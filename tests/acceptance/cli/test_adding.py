@@ -116,15 +116,15 @@ def test_nobody_is_asked_in_ci(shell: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(
-    ("summary", "said"),
+    ("summary", "message"),
     [("", "--summary is empty"), ("  ", "`summary` is blank"), ("a\nb", "write it as one line"), ("x" * 300, "by 20")],
 )
 def test_a_summary_that_can_not_be_is_refused_in_the_words_of_the_command_line(
-    shell: Any, summary: str, said: str
+    shell: Any, summary: str, message: str
 ) -> None:
     code, _, err = shell("learning", "add", "--summary", summary)
     assert code in (1, 2)
-    assert said in err
+    assert message in err
 
 
 def test_the_command_that_settles_a_false_alarm_does_so(shell: Any) -> None:

@@ -31,11 +31,11 @@ def begin(root: Path, *arguments: str, add: tuple[str, ...] = LEARNING) -> subpr
 
 def waits_for(process: subprocess.Popen[str], lock: Path) -> None:
     """Return when a process has the lock's file open, which is when it has compared and wants to write."""
-    wanted = str(lock.resolve())
+    lock_path = str(lock.resolve())
     while process.poll() is None:
         links = Path(f"/proc/{process.pid}/fd")
         try:
-            if any(str(link.resolve()) == wanted for link in links.iterdir()):
+            if any(str(link.resolve()) == lock_path for link in links.iterdir()):
                 return
         except OSError:
             continue

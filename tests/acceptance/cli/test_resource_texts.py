@@ -15,7 +15,7 @@ __all__ = ["files"]
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "why"),
+    ("name", "content", "reason"),
     [
         ("big.md", b"x" * 1_000_001, "at most 1,000,000"),
         ("binary.md", b"ab\x00cd", "is no text"),
@@ -25,14 +25,14 @@ __all__ = ["files"]
     ],
 )
 @pytest.mark.parametrize("type_", ["doc", "script"])
-def test_what_is_no_text_to_keep_is_refused(files: Shell, type_: str, name: str, content: bytes, why: str) -> None:
+def test_what_is_no_text_to_keep_is_refused(files: Shell, type_: str, name: str, content: bytes, reason: str) -> None:
     Path(name).write_bytes(content)
 
-    code, _, said = files("import", type_, name)
+    code, _, output = files("import", type_, name)
 
     assert code == 1
-    assert why in said
-    assert TOKEN not in said
+    assert reason in output
+    assert TOKEN not in output
     assert not Path(".orbit/resources").exists()
 
 
@@ -46,9 +46,9 @@ def test_a_byte_order_mark_is_no_hidden_character(files: Shell) -> None:
     assert files("check")[0] == 0
     Path("docs/bom.md").write_bytes(b"\xef\xbb\xbf# Marked\n\nThe \xef\xbb\xbfwombat.\n")
     assert files("refresh", data["id"])[0] == 0
-    code, said, _ = files("check")
-    assert (code, said.count("U+FEFF")) == (1, 1)
-    assert "3:5: error ORB405" in said
+    code, output, _ = files("check")
+    assert (code, output.count("U+FEFF")) == (1, 1)
+    assert "3:5: error ORB405" in output
 
 
 @pytest.mark.parametrize(
@@ -71,21 +71,21 @@ def test_an_input_without_an_end_is_not_read_to_it(files: Shell, command: str) -
         except subprocess.TimeoutExpired:
             process.kill()
             raise
-        said = process.stderr.read().decode()
+        output = process.stderr.read().decode()
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()
 
-    assert code == 1, said
-    assert "more than 1,000,000 bytes" in said
+    assert code == 1, output
+    assert "more than 1,000,000 bytes" in output
     assert not Path(".orbit/resources").exists()
 
 
 def test_a_part_of_a_text_without_headings_is_named_once(files: Shell) -> None:
     Path("plain.md").write_text("word " * 1500, "utf-8")
 
-    said = files("import", "doc", "plain.md", "--preview", "--chunks", "headers")[1]
+    output = files("import", "doc", "plain.md", "--preview", "--chunks", "headers")[1]
 
-    assert [line.count("(part ") for line in said.splitlines()[1:]] == [1] * 4
+    assert [line.count("(part ") for line in output.splitlines()[1:]] == [1] * 4
 
 
 def test_no_path_leads_out_of_the_project(files: Shell, tmp_path: Path) -> None:
@@ -94,8 +94,8 @@ def test_no_path_leads_out_of_the_project(files: Shell, tmp_path: Path) -> None:
     Path("folder").symlink_to(tmp_path)
 
     for path in (str(tmp_path / "outside.md"), "link.md", "folder/outside.md", ".orbit/config.yaml", "docs", "none.md"):
-        code, _, said = files("import", "doc", path)
+        code, _, output = files("import", "doc", path)
         assert code in (1, 2), path
-        assert said.startswith("error: "), said
+        assert output.startswith("error: "), output
     assert files("import", "script", "-")[0] != 0
     assert not Path(".orbit/resources").exists()

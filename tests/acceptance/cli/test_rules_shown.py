@@ -18,18 +18,18 @@ FITTING, OTHER = "Put every query into one transaction", "Draw the logo in green
 @pytest.fixture
 def rule(shell: Any) -> str:
     """Return the id of a rule in force that a tag leads to."""
-    said = ["rule", "add", "--title", TITLE, "--rationale", "The export read half a row.", "--tag", "sql"]
-    found = str(shell.json(*said)[1]["data"]["id"])
-    assert shell("promote", found)[0] == 0
-    return found
+    command = ["rule", "add", "--title", TITLE, "--rationale", "The export read half a row.", "--tag", "sql"]
+    result = str(shell.json(*command)[1]["data"]["id"])
+    assert shell("promote", result)[0] == 0
+    return result
 
 
 def briefed(shell: Any, *arguments: str) -> tuple[set[str], dict[str, str]]:
     """Return what a brief shows, and what it leaves out with the reason."""
-    code, whole = shell.json("brief", "--for", "prompt", *arguments)
+    code, envelope = shell.json("brief", "--for", "prompt", *arguments)
     assert code == 0
-    dropped = {one["id"]: one["reason"] for one in whole["data"]["dropped"]}
-    return {one["id"] for one in whole["data"]["matches"]}, dropped
+    dropped = {entry["id"]: entry["reason"] for entry in envelope["data"]["dropped"]}
+    return {entry["id"] for entry in envelope["data"]["matches"]}, dropped
 
 
 def call(shell: Any, name: str, **arguments: object) -> Reply:
@@ -37,8 +37,8 @@ def call(shell: Any, name: str, **arguments: object) -> Reply:
     return reply(name, arguments, Caller("some-agent", f"session {name}"), lambda: Registry.open(shell.root))
 
 
-def beside(found: Reply) -> set[str]:
-    return {one["id"] for one in found.sidecar.learnings} if found.sidecar is not None else set()
+def beside(result: Reply) -> set[str]:
+    return {entry["id"] for entry in result.sidecar.learnings} if result.sidecar is not None else set()
 
 
 def task(shell: Any, text: str) -> str:
@@ -59,15 +59,15 @@ def test_a_shared_tag_and_a_text_that_fits_are_both_needed(shell: Any, rule: str
 def test_the_project_that_a_brief_is_for_leads_to_its_rules(shell: Any, door: str) -> None:
     ids = {}
     for project in ("billing", "web"):
-        said = ("--title", f"{TITLE} of {project}", "--rationale", "The export read half a row.", "--set")
-        ids[project] = shell.json("rule", "add", *said, f"project={project}")[1]["data"]["id"]
+        command = ("--title", f"{TITLE} of {project}", "--rationale", "The export read half a row.", "--set")
+        ids[project] = shell.json("rule", "add", *command, f"project={project}")[1]["data"]["id"]
         assert shell("promote", ids[project])[0] == 0
     shell("learning", "update", shell.learning, "--set", "project=web")
 
     def shown(project: str, text: str) -> set[str]:
         if door == "tool":
-            whole = call(shell, "brief", tags=["care"], text=text, project=project).structured["data"]
-            return {one["id"] for one in whole["matches"]}
+            envelope = call(shell, "brief", tags=["care"], text=text, project=project).structured["data"]
+            return {entry["id"] for entry in envelope["matches"]}
         if door == "option":
             return briefed(shell, "--tag", "care", "--text", task(shell, text), "--project", project)[0]
         (shell.root / "task.json").write_text(json.dumps({"text": text, "project": project}), "utf-8")
@@ -86,40 +86,41 @@ def test_how_relevant_it_has_to_be_is_configured(shell: Any, rule: str) -> None:
 
 
 def test_a_record_that_is_linked_with_it_brings_it_along(shell: Any, rule: str) -> None:
-    said = ["learning", "add", "--summary", "Exports saw half a row", "--path", "src/**", "--yes"]
-    known = shell.json(*said)[1]["data"]["id"]
+    command = ["learning", "add", "--summary", "Exports saw half a row", "--path", "src/**", "--yes"]
+    learning = shell.json(*command)[1]["data"]["id"]
     assert briefed(shell, "--path", "src/app.py")[0].isdisjoint({rule})
 
-    shell("link", rule, "derived_from", known)
+    shell("link", rule, "derived_from", learning)
 
-    assert briefed(shell, "--path", "src/app.py")[0] >= {rule, known}
-    assert beside(call(shell, "show", id=known)) == {rule}
+    assert briefed(shell, "--path", "src/app.py")[0] >= {rule, learning}
+    assert beside(call(shell, "show", id=learning)) == {rule}
     assert beside(call(shell, "show", id=rule)) == set()
-    shell("unlink", rule, "derived_from", known)
+    shell("unlink", rule, "derived_from", learning)
     assert beside(call(shell, "list")) == set()
-    shell("link", known, "proves", rule)
-    assert beside(call(shell, "related", id=known)) == set()  # the answer holds it
+    shell("link", learning, "proves", rule)
+    assert beside(call(shell, "related", id=learning)) == set()  # the answer holds it
     assert beside(call(shell, "match", paths=["src/app.py"])) == set()
     matches = shell.json("match", "src/app.py")[1]["data"]["matches"]
-    assert {one["id"]: one["matched_by"] for one in matches}[rule] == [{"link": known}]
+    assert {entry["id"]: entry["matched_by"] for entry in matches}[rule] == [{"link": learning}]
     verdicts = shell.json("explain", "src/app.py")[1]["data"]["verdicts"]
-    (verdict,) = [one for one in verdicts if one["id"] == rule]
-    assert (verdict["why"], verdict["link"], verdict["pushed"]) == ("link", known, True)
+    (verdict,) = [entry for entry in verdicts if entry["id"] == rule]
+    assert (verdict["why"], verdict["link"], verdict["pushed"]) == ("link", learning, True)
 
 
 @pytest.mark.parametrize("verdict", ["waits", "rejected", "retired"])
 def test_what_is_not_in_force_is_shown_nowhere(shell: Any, verdict: str) -> None:
-    said = ["rule", "add", "--title", TITLE, "--rationale", "Half rows.", "--tag", "sql", "--path", "src/**"]
-    one = str(shell.json(*said)[1]["data"]["id"])
-    shell("link", one, "related_to", "ADR-0001")
+    command = ["rule", "add", "--title", TITLE, "--rationale", "Half rows.", "--tag", "sql", "--path", "src/**"]
+    record_id = str(shell.json(*command)[1]["data"]["id"])
+    shell("link", record_id, "related_to", "ADR-0001")
     if verdict == "rejected":
-        shell("reject", one, "--reason", "no")
+        shell("reject", record_id, "--reason", "no")
     elif verdict == "retired":
-        shell("promote", one)
-        shell("rule", "retire", one)
+        shell("promote", record_id)
+        shell("rule", "retire", record_id)
 
-    assert one not in briefed(shell, "--tag", "sql", "--path", "src/app.py", "--text", task(shell, FITTING))[0]
-    assert one not in shell("match", "src/app.py", "--tag", "sql")[1]
-    assert one not in shell("search", "transaction")[1]
+    assert record_id not in briefed(shell, "--tag", "sql", "--path", "src/app.py", "--text", task(shell, FITTING))[0]
+    assert record_id not in shell("match", "src/app.py", "--tag", "sql")[1]
+    assert record_id not in shell("search", "transaction")[1]
     assert beside(call(shell, "show", id="ADR-0001")) == set()
-    assert one not in [row["id"] for row in shell.json("explain", "src/app.py")[1]["data"]["verdicts"] if row["pushed"]]
+    verdicts = shell.json("explain", "src/app.py")[1]["data"]["verdicts"]
+    assert record_id not in [row["id"] for row in verdicts if row["pushed"]]

@@ -60,7 +60,7 @@ def record_file(shell: Shell, script: str) -> Path:
 def events(shell: Shell) -> list[dict[str, Any]]:
     log = shell.root / ".orbit/state/log/events.jsonl"
     lines = log.read_text("utf-8").splitlines() if log.exists() else []
-    return [said for line in lines if (said := json.loads(line))["event"] == "run"]
+    return [row for line in lines if (row := json.loads(line))["event"] == "run"]
 
 
 def test_a_reviewed_script_is_run(shell: Shell, script: str) -> None:

@@ -50,11 +50,11 @@ def spans(receiver: Receiver) -> list[Any]:
 
 
 def said_of(span: Any) -> dict[str, Any]:
-    def value(one: Any) -> Any:
-        kind = one.WhichOneof("value")
-        return [value(inner) for inner in one.array_value.values] if kind == "array_value" else getattr(one, kind)
+    def value(item: Any) -> Any:
+        kind = item.WhichOneof("value")
+        return [value(inner) for inner in item.array_value.values] if kind == "array_value" else getattr(item, kind)
 
-    return {one.key.removeprefix("orbit."): value(one.value) for one in span.attributes}
+    return {attribute.key.removeprefix("orbit."): value(attribute.value) for attribute in span.attributes}
 
 
 def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver) -> None:

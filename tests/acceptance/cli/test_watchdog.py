@@ -43,13 +43,13 @@ def look(shell: Any, later: timedelta = timedelta(0)) -> Watch:
     return watch(find_workspace(shell.root), WINDOW, NOW + later)
 
 
-def found(seen: Watch, level: str = "") -> dict[str, str]:
+def found(watch: Watch, level: str = "") -> dict[str, str]:
     """Return the findings that are no news of health, by topic; of one level, if given; the schema knows each topic."""
     existing = SCHEMA["properties"]["data"]["properties"]["findings"]["items"]["properties"]["topic"]["enum"]
-    assert {entry.topic for entry in seen.findings} <= {*existing}
+    assert {entry.topic for entry in watch.findings} <= {*existing}
     return {
         entry.topic: entry.what
-        for entry in seen.findings
+        for entry in watch.findings
         if entry.level == (level or entry.level) and "-" in entry.topic
     }
 

@@ -141,5 +141,5 @@ def test_surfaces_at_once_show_each_record_once_and_twenty_in_all(root: Path) ->
         process.stdin = None
     outputs = [process.communicate()[0].decode() for process in started]
     texts = [shown(json.loads(output)) if output.startswith("{") else output for output in outputs]
-    found = [output for text in texts for output in ids(text)]
-    assert len(found) == len(set(found)) == PER_SESSION
+    shown_ids = [output for text in texts for output in ids(text)]
+    assert len(shown_ids) == len(set(shown_ids)) == PER_SESSION

@@ -47,8 +47,8 @@ def beside(root: Path, name: str) -> list[str]:
             assert isinstance(line, dict)
             return [record_id["id"] for record_id in line.get("learnings") or []]
 
-    found: list[str] = anyio.run(talk)
-    return found
+    texts: list[str] = anyio.run(talk)
+    return texts
 
 
 def test_every_door_leaves_out_what_holds_for_another_project(

@@ -78,10 +78,10 @@ def test_a_payload_that_is_none_is_a_fault(
     root: Path, content: bytes, events: Events, run: Callable[..., bytes]
 ) -> None:
     assert run(root, content) == b""
-    found = events(root)
-    assert [(event["fault"], event["hits"]) for event in found] == [("payload", [])]
+    logged = events(root)
+    assert [(event["fault"], event["hits"]) for event in logged] == [("payload", [])]
     assert "payload" in FAULTS
-    assert "hunter2" not in json.dumps(found)
+    assert "hunter2" not in json.dumps(logged)
 
 
 def test_an_input_that_never_ends_is_left(root: Path, events: Events, launch: list[str]) -> None:

@@ -243,8 +243,8 @@ def test_a_dry_run_changes_nothing(clones: Clones) -> None:
     assert (ours.git("status", "--porcelain"), ours.git("diff"), ours.git("ls-files", "-s")) == before
     assert (ours.path / ".git/orbit/adr.json").read_text("utf-8") == claims
     done = ours.registry.resolve()
-    assert [(one.old, one.new) for one in planned.renumbered] == [(item.old, item.new) for item in done.renumbered]
-    assert [str(one) for one in planned.files] == [str(file) for file in done.files]
+    assert [(row.old, row.new) for row in planned.renumbered] == [(row.old, row.new) for row in done.renumbered]
+    assert [str(file) for file in planned.files] == [str(file) for file in done.files]
 
 
 def test_resolve_has_nothing_to_do_without_a_merge(origin: Clone) -> None:

@@ -35,9 +35,9 @@ costs: tuple[list[float], list[float]] = ([], [])
 with tempfile.TemporaryDirectory() as folder:
     payload = Path(folder) / "payload.json"
     for number in range(TIMES + 1):
-        asked = {"file_path": str(here / paths[number % len(paths)]), "old_string": "a" * 500, "new_string": "b" * 500}
+        edit = {"file_path": str(here / paths[number % len(paths)]), "old_string": "a" * 500, "new_string": "b" * 500}
         call = {"hook_event_name": "PreToolUse", "session_id": f"s{os.getpid()}-{number}", "cwd": str(here)}
-        payload.write_text(json.dumps({**call, "tool_name": "Edit", "tool_input": asked}), "utf-8")
+        payload.write_text(json.dumps({**call, "tool_name": "Edit", "tool_input": edit}), "utf-8")
         ours, floor = cpu([str(LAUNCH), "claude"], str(payload)), cpu(["-c", "pass"], str(payload))
         if number:  # the first writes the cached modules
             costs[0].append(ours)
@@ -45,5 +45,5 @@ with tempfile.TemporaryDirectory() as folder:
 events = (here / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()[-TIMES:]
 if not any(json.loads(line)["count"] for line in events):
     sys.exit("the hook showed nothing")
-ours, floor = (sorted(one)[min(TIMES - 1, int(TIMES * share))] for one in costs)
+ours, floor = (sorted(values)[min(TIMES - 1, int(TIMES * share))] for values in costs)
 print(ours / sorted(costs[1])[TIMES // 2] if share > 0.9 else ours / floor)

@@ -27,8 +27,8 @@ _VERB = re.compile(r"\b(is|are|must|should|can|will|may|has|have)\b(?! not)")
 def dropped(text: str, chance: random.Random) -> str:
     """Return a text without one word in ten, at least one."""
     words = text.split()
-    gone = set(chance.sample(range(len(words)), max(1, len(words) // 10)))
-    return " ".join(word for place, word in enumerate(words) if place not in gone)
+    dropped_words = set(chance.sample(range(len(words)), max(1, len(words) // 10)))
+    return " ".join(word for index, word in enumerate(words) if index not in dropped_words)
 
 
 def reordered(text: str, chance: random.Random) -> str:
@@ -42,9 +42,9 @@ def reordered(text: str, chance: random.Random) -> str:
 def negated(text: str, chance: random.Random) -> str:
     """Return a text that says the opposite somewhere."""
     del chance
-    found = _NEGATED.search(text)
-    if found is not None:
-        return text[: found.start()] + text[found.end() :]
+    match = _NEGATED.search(text)
+    if match is not None:
+        return text[: match.start()] + text[match.end() :]
     changed = _VERB.sub(r"\1 not", text, count=1)
     return changed if changed != text else f"Do not {text[:1].lower()}{text[1:]}"
 
@@ -73,16 +73,16 @@ def table(texts: Mapping[str, str], upper: float, lower: float) -> dict[str, dic
     for key, text in texts.items():
         for name, change in COPIES.items():
             for _ in range(ROUNDS if name in ("dropped", "reordered") else 1):
-                said = change(text, chance)
-                pairs = similar_pairs({**texts, "": said}, lower, only={""})
+                changed = change(text, chance)
+                pairs = similar_pairs({**texts, "": changed}, lower, only={""})
                 scores = {pair.a + pair.b: pair.score for pair in pairs}
-                rows[name][outcome_of(contrast(Words.of(said), Words.of(text)), scores.get(key), upper)] += 1
+                rows[name][outcome_of(contrast(Words.of(changed), Words.of(text)), scores.get(key), upper)] += 1
     worst = dict.fromkeys(texts, "passed")
     words = {key: Words.of(text) for key, text in texts.items()}
     for pair in similar_pairs(texts, lower):
         for key in (pair.a, pair.b):
-            found = outcome_of(contrast(words[pair.a], words[pair.b]), pair.score, upper)
-            worst[key] = max(worst[key], found, key=("passed", "warned", "refused").index)
+            match = outcome_of(contrast(words[pair.a], words[pair.b]), pair.score, upper)
+            worst[key] = max(worst[key], match, key=("passed", "warned", "refused").index)
     rows["itself"].update(worst.values())
     return {name: {what: row[what] for what in ("refused", "warned", "passed")} for name, row in rows.items()}
 
@@ -90,9 +90,9 @@ def table(texts: Mapping[str, str], upper: float, lower: float) -> dict[str, dic
 def main() -> None:
     """Print the table of the learnings here as one line of JSON."""
     registry = Registry.open()
-    held = [record for record in registry.records.of_kind("learning") if record.phase != "closed"]
+    learnings = [record for record in registry.records.of_kind("learning") if record.phase != "closed"]
     limits = registry.workspace.config.duplicates
-    print(json.dumps(table({record.path: wording(record) for record in held}, limits["error"], limits["warning"])))
+    print(json.dumps(table({record.path: wording(record) for record in learnings}, limits["error"], limits["warning"])))
 
 
 if __name__ == "__main__":

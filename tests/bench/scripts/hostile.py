@@ -29,13 +29,13 @@ def read(text: str) -> object:
 
 def cost(work: Callable[[str], object], text: str) -> float:
     """Return the least CPU seconds; each run has a text of its own, as one that was read before costs nothing."""
-    found = []
+    figures = []
     for run in range(RUNS):
-        given = text + "." * run
+        hostile = text + "." * run
         began = time.process_time()
-        work(given)
-        found.append(time.process_time() - began)
-    return max(min(found), FLOOR)
+        work(hostile)
+        figures.append(time.process_time() - began)
+    return max(min(figures), FLOOR)
 
 
 def secrets(text: str) -> object:
@@ -49,5 +49,5 @@ for work, shapes in ((read, TEXTS["documents"]), (secrets, TEXTS["secrets"])):
         text = before + part * times + after
         growth = cost(work, text * 4) / cost(work, text) / 4
         print(f"{name}: {growth:.2f}", file=sys.stderr)
-        worst = max(worst, (name, growth), key=lambda one: one[1])
+        worst = max(worst, (name, growth), key=lambda pair: pair[1])
 print(worst[0], worst[1])

@@ -39,9 +39,9 @@ match sys.argv[1]:
         print(min(median(opened(), 20) for _ in range(3)))
     case "batch":
         folders = [path.rpartition("/")[0] for path in paths]
-        asked = [f"{folders[place // 20 % len(folders)]}/file{place % 20}.py" for place in range(10_000)]
+        files = [f"{folders[number // 20 % len(folders)]}/file{number % 20}.py" for number in range(10_000)]
         index = opened()
         began = time.process_time()
-        for path in asked:
+        for path in files:
             index.match(path)
         print(time.process_time() - began)

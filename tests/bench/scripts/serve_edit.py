@@ -35,13 +35,13 @@ def main() -> None:
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
             page = browser.new_page()
             page.goto(f"{url.split()[0]}learnings/{file.parent.name}/")
-            taken = [edited(page, file, number) for number in range(EDITS)]
+            times = [edited(page, file, number) for number in range(EDITS)]
             browser.close()
     finally:
         stop.set()
         thread.join()
         file.write_text(before, "utf-8")
-    print(f"{statistics.median(taken):.2f}")
+    print(f"{statistics.median(times):.2f}")
 
 
 def edited(page: Page, file: Path, number: int) -> float:

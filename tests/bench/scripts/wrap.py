@@ -36,30 +36,30 @@ class Server:
         into, out = self.process.stdin, self.process.stdout
         if into is None or out is None:
             sys.exit("no pipes")
-        begun = time.perf_counter()
+        start = time.perf_counter()
         into.write(line)
         into.flush()
         answer = out.readline()
-        return (time.perf_counter() - begun) * 1000, answer
+        return (time.perf_counter() - start) * 1000, answer
 
 
 paths = json.loads(Path("paths.json").read_text("utf-8"))
 command = [sys.executable, "-I", "-S", "-E", "-c", SERVER]
 direct, wrapped = Server(command), Server([*WRAP, *command])
 costs: tuple[list[float], list[float]] = ([], [])
-shown = 0
+answered = 0
 for number in range(TIMES + 20):
     arguments = {"path": paths[number % len(paths)]}
     call = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "read", "arguments": arguments}}
     line = json.dumps(call).encode() + b"\n"
     plain, _ = direct.ask(line)
     ours, answer = wrapped.ask(line)
-    shown += b"dev.orbit/learnings" in answer
+    answered += b"dev.orbit/learnings" in answer
     if number >= 20:  # the first ones load modules
         costs[0].append(ours)
         costs[1].append(plain)
 for server in (direct, wrapped):
     server.process.communicate()
-if not shown:
+if not answered:
     sys.exit("nothing was put beside a result")
 print(median(costs[0]) - median(costs[1]))

@@ -44,7 +44,7 @@ def test_a_made_up_repository_is_valid_and_always_the_same(bench: Any, tmp_path:
     registry = Registry.open(tmp_path / "a")
     assert len(registry.records) == 60
     assert all(record.prose for record in registry.records)
-    assert [one for one in registry.check().diagnostics if one.severity == "error"] == []
+    assert [entry for entry in registry.check().diagnostics if entry.severity == "error"] == []
     assert (tmp_path / "a" / synthetic.paths(60)[0]).parent.is_dir()
 
 
@@ -53,15 +53,15 @@ def test_made_up_documents_have_the_measures_of_real_ones(bench: Any, tmp_path: 
     synthetic.make_foreign(tmp_path, 65)
     texts = [file.read_text("utf-8") for file in sorted(tmp_path.glob("docs/decisions/*.md"))]
     with synthetic.SHAPES.open(encoding="utf-8", newline="") as file:
-        wanted = list(csv.DictReader(file))
-    found = {
+        shapes = list(csv.DictReader(file))
+    measured = {
         "items": sum(text.count("\n* ") for text in texts),
         "fences": sum(text.count("\n```") for text in texts) // 2,
         "links": sum(text.count("](https:") for text in texts),
         "characters": sum(len(re.sub("```.*?```", "", text, flags=re.DOTALL)) for text in texts),
     }
-    for measure, number in found.items():
-        assert number == pytest.approx(sum(int(one[measure]) for one in wanted), rel=0.2), measure
+    for measure, number in measured.items():
+        assert number == pytest.approx(sum(int(entry[measure]) for entry in shapes), rel=0.2), measure
 
 
 @pytest.mark.parametrize(("power", "expected"), [(0, 0.0), (1, 1.0), (2, 2.0)])
@@ -86,12 +86,12 @@ def test_the_page_puts_targets_beside_figures(bench: Any) -> None:
 
 
 def test_the_part_that_the_benchmark_rewrites_holds_its_own_figures_alone(bench: Any) -> None:
-    names = {one.name for one in bench("measurements").MEASUREMENTS}
-    written, _, kept = (ROOT / "docs/benchmarks.md").read_text("utf-8").partition(f"\n{bench('report').RECALL}\n")
-    costs = written.partition("\n## Costs\n")[2].partition("\n## ")[0]
+    names = {entry.name for entry in bench("measurements").MEASUREMENTS}
+    figures, _, by_hand = (ROOT / "docs/benchmarks.md").read_text("utf-8").partition(f"\n{bench('report').RECALL}\n")
+    costs = figures.partition("\n## Costs\n")[2].partition("\n## ")[0]
 
     assert {row.split("|")[1].strip() for row in costs.splitlines()[4:] if row} <= names
-    assert "\n## Measured by hand\n" in kept
+    assert "\n## Measured by hand\n" in by_hand
 
 
 def test_a_command_that_fails_is_no_figure(bench: Any, tmp_path: Path) -> None:

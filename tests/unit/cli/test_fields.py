@@ -20,9 +20,9 @@ each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 
 
 def values(options: list[click.Option], *arguments: str) -> dict[str, Any]:
-    command = click.Command("x", params=list(options), callback=lambda **found: found)
-    found: dict[str, Any] = command.main(list(arguments), standalone_mode=False)
-    return found
+    command = click.Command("x", params=list(options), callback=lambda **values: values)
+    values: dict[str, Any] = command.main(list(arguments), standalone_mode=False)
+    return values
 
 
 @each_kind

@@ -8,7 +8,7 @@ from orbit_registry.exporters.notify import plain
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("text", "line"),
     [
         ("Ask <b>before</b> a@b.example, @ada", "Ask <b>before</b> a@b.example, @ada"),
         ("@everyone <!channel> <@U1>", "@ everyone < !channel> < @U1>"),
@@ -17,5 +17,5 @@ from orbit_registry.exporters.notify import plain
         ("ghp_" + "a1B2" * 9, "[redacted: GitHub token]"),
     ],
 )
-def test_a_line_is_data(said: str, told: str) -> None:
-    assert plain(said) == told
+def test_a_line_is_data(text: str, line: str) -> None:
+    assert plain(text) == line

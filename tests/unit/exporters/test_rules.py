@@ -197,11 +197,11 @@ def test_a_block_keeps_every_byte_around_it(before: bytes, after: bytes, words: 
 
 
 @pytest.mark.parametrize(
-    "left", ["<!-- orbit:begin -->\n", "<!-- orbit:end -->\n", "<!-- orbit:end --> <!-- orbit:begin -->"]
+    "text", ["<!-- orbit:begin -->\n", "<!-- orbit:end -->\n", "<!-- orbit:end --> <!-- orbit:begin -->"]
 )
-def test_half_a_block_is_never_guessed_at(left: str) -> None:
+def test_half_a_block_is_never_guessed_at(text: str) -> None:
     with pytest.raises(RefusedError, match="one beginning and one end") as refused:
-        with_block(left.encode(), "x")
+        with_block(text.encode(), "x")
     assert "remove what is left" in refused.value.hint
 
 

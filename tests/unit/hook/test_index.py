@@ -138,9 +138,9 @@ def test_a_damaged_body_never_ends_in_a_traceback(make_bytes: Any, data: st.Data
     for _ in range(data.draw(st.integers(1, 5))):
         position = data.draw(st.integers(reader.HEADER_WORDS * 8, len(content) - 1))
         content[position] = data.draw(st.integers(0, 255))
-    whole = bytes(content) == make_bytes([["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]])
+    is_intact = bytes(content) == make_bytes([["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]])
     index = in_memory(bytes(content))
-    assert is_whole(index) is whole
+    assert is_whole(index) is is_intact
     for path in ("src/a.py", "src/a_b/x.py", "x"):
         for hit in index.match(path):
             if (row := index.row(hit >> 32)) is not None:

@@ -39,11 +39,11 @@ def shown(root: Path, session: str, *more: str, agent: str = "") -> list[str]:
 
 
 @given(st.text(), st.text())
-def test_a_name_is_a_plain_file_name(said: str, other: str) -> None:
-    name = safe_name(said)
+def test_a_name_is_a_plain_file_name(text: str, other: str) -> None:
+    name = safe_name(text)
     assert len(name) <= 64
     assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_")
-    assert (safe_name(other) == name) is (said == other)
+    assert (safe_name(other) == name) is (text == other)
 
 
 def test_sessions_and_agents_do_not_share(root: Path) -> None:
@@ -134,6 +134,6 @@ def test_eight_processes_lose_and_mix_no_line(root: Path) -> None:
     parts = [(folder / name).read_text("utf-8") for name in events.FILES if (folder / name).exists()]
     # A line that is just being written looks torn to the next writer, which leaves an empty one behind it.
     lines = [json.loads(line) for part in parts for line in part.splitlines() if line]
-    said = sorted((int(line["session"]), int(line["query"][0])) for line in lines)
-    assert said == [(writer, number) for writer in range(8) for number in range(200)]
+    pairs = sorted((int(line["session"]), int(line["query"][0])) for line in lines)
+    assert pairs == [(writer, number) for writer in range(8) for number in range(200)]
     assert len(parts) > 1

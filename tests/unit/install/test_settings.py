@@ -47,13 +47,13 @@ def settings_texts(draw: st.DrawFn, settings: JsonSettings) -> str:
     def written(value: Any) -> str:
         if isinstance(value, dict):
             items = [
-                f"{draw(spaces)}{json.dumps(key)}{draw(spaces)}:{draw(spaces)}{written(one)}{draw(spaces)}"
-                for key, one in value.items()
+                f"{draw(spaces)}{json.dumps(key)}{draw(spaces)}:{draw(spaces)}{written(item)}{draw(spaces)}"
+                for key, item in value.items()
             ]
             return "{" + (",".join(items) or draw(spaces)) + "}"
         if isinstance(value, list):
             return (
-                "[" + (",".join(f"{draw(spaces)}{written(one)}{draw(spaces)}" for one in value) or draw(spaces)) + "]"
+                "[" + (",".join(f"{draw(spaces)}{written(item)}{draw(spaces)}" for item in value) or draw(spaces)) + "]"
             )
         return json.dumps(value)
 

@@ -56,16 +56,16 @@ def call(root: Path) -> Call:
     return called
 
 
-def data(found: Reply) -> Any:
+def data(answer: Reply) -> Any:
     """Return an answer's data; a refusal has none."""
-    assert not found.is_error, found.text
-    return found.structured["data"]
+    assert not answer.is_error, answer.text
+    return answer.structured["data"]
 
 
 def learnings(root: Path) -> list[str]:
     """Return the ids of the learnings, those in force first."""
     result = Registry.open(root).collection.records.of_kind("learning")
-    return [one.id for one in sorted(result, key=lambda one: one.phase != "live")]
+    return [record.id for record in sorted(result, key=lambda record: record.phase != "live")]
 
 
 def test_a_search_gives_snippets_and_show_the_whole(call: Call, root: Path) -> None:

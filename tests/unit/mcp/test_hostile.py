@@ -59,10 +59,10 @@ def texts(value: object) -> Iterator[str]:
             yield from texts(part)
 
 
-def said(found: Reply) -> str:
+def said(answer: Reply) -> str:
     """Return all that a model or a program may see of a reply."""
-    beside = [] if found.sidecar is None else [found.sidecar.text, list(found.sidecar.learnings)]
-    return "\n".join(texts([found.text, dict(found.structured), beside]))
+    beside = [] if answer.sidecar is None else [answer.sidecar.text, list(answer.sidecar.learnings)]
+    return "\n".join(texts([answer.text, dict(answer.structured), beside]))
 
 
 def assert_harmless(text: str) -> None:

@@ -37,12 +37,12 @@ NAMES = ("jsonrpc", "id", "method", "params", "result", "error")
 MESSAGES = st.one_of(
     st.dictionaries(st.sampled_from(NAMES), VALUES | st.sampled_from([1, "1", "tools/call", "tools/list"])),
     st.builds(lambda key, name: call(key, name), st.sampled_from([1, "1", 2]), st.sampled_from(["read", ""])),
-    st.builds(lambda key, held: {"id": key, "result": {"content": held}}, st.sampled_from([1, "1", 2]), VALUES),
+    st.builds(lambda key, value: {"id": key, "result": {"content": value}}, st.sampled_from([1, "1", 2]), VALUES),
     VALUES,
 )
 LINES = st.one_of(
     st.binary(max_size=40),
-    st.builds(lambda one, space: json.dumps(one, indent=space).encode(), MESSAGES, st.none()),
+    st.builds(lambda message, space: json.dumps(message, indent=space).encode(), MESSAGES, st.none()),
     st.sampled_from([b"", b"\r", b'{"id":1,"id":1,"result":{}}', b'{"id":1,"result":{}} x']),
     st.sampled_from([b'{"id":1,"result":' + b"[" * 5000, b'\xef\xbb\xbf{"id":1,"result":{"content":[]}}']),
 )  # fmt: skip
@@ -57,9 +57,9 @@ def sent(message: object) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def chunks(whole: bytes, cuts: Sequence[int]) -> list[bytes]:
-    places = sorted({0, len(whole), *(cut % (len(whole) + 1) for cut in cuts)})
-    return [whole[start:end] for start, end in pairwise(places)]
+def chunks(content: bytes, cuts: Sequence[int]) -> list[bytes]:
+    places = sorted({0, len(content), *(cut % (len(content) + 1) for cut in cuts)})
+    return [content[start:end] for start, end in pairwise(places)]
 
 
 def unchanged(text: str, _result: Member, _asked: PendingCall) -> str:
@@ -68,22 +68,22 @@ def unchanged(text: str, _result: Member, _asked: PendingCall) -> str:
 
 @given(st.lists(st.tuples(LINES, ENDS)), st.lists(LINES, max_size=4), LINES, st.lists(st.integers(0), max_size=12))
 def test_every_byte_passes_in_its_order_whatever_it_is(
-    said: list[tuple[bytes, bytes]], asked: list[bytes], last: bytes, cuts: list[int]
+    messages: list[tuple[bytes, bytes]], requests: list[bytes], last: bytes, cuts: list[int]
 ) -> None:
     pending = Pending()
     requests, results = Requests(pending), Results(pending, unchanged)
-    for line in asked:
+    for line in requests:
         requests.feed(line + b"\n")
-    answer = b"".join(line + end for line, end in said) + last
+    answer = b"".join(line + end for line, end in messages) + last
     got = b"".join(results.feed(chunk) for chunk in chunks(answer, cuts)) + results.end()
     assert got == answer
     assert results.end() == b""
 
 
 @given(st.binary(min_size=1), st.lists(st.integers(0), max_size=8))
-def test_nothing_is_held_where_nobody_waits(whole: bytes, cuts: list[int]) -> None:
+def test_nothing_is_held_where_nobody_waits(content: bytes, cuts: list[int]) -> None:
     results = Results(Pending(), unchanged)
-    assert [results.feed(chunk) for chunk in chunks(whole, cuts)] == chunks(whole, cuts)
+    assert [results.feed(chunk) for chunk in chunks(content, cuts)] == chunks(content, cuts)
 
 
 def test_a_call_is_known_before_its_last_byte_goes_on() -> None:
@@ -138,7 +138,7 @@ def test_calls_that_are_never_answered_are_forgotten_in_the_end() -> None:
 def test_a_huge_result_goes_on_in_pieces() -> None:
     pending = Pending()
     Requests(pending).feed(sent(call(1)) + sent(call(2)))
-    results = Results(pending, lambda text, result, asked: text.replace("{", "{ ", 1))
+    results = Results(pending, lambda text, result, requests: text.replace("{", "{ ", 1))
     piece = b"x" * (1 << 20)
     got = [results.feed(piece) for _ in range(6)]
     assert b"".join(got) == piece * 6
@@ -173,7 +173,7 @@ def test_only_the_result_of_a_call_is_decided_about(message: object) -> None:
     pending = Pending()
     Requests(pending).feed(sent(call(1)))
     line = sent(message)
-    assert Results(pending, lambda text, result, asked: "changed").feed(line) == line
+    assert Results(pending, lambda text, result, requests: "changed").feed(line) == line
 
 
 # ------------------------------------------------------------------------------------------------------------ splicing

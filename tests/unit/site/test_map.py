@@ -101,7 +101,7 @@ def test_everything_is_in_the_list_and_no_drawing_is_too_large() -> None:
         for html_of in re.findall(r'<svg class="orbit-drawing orbit-map".*?</svg>', html)
     )
     assert arcs == sum(edge.replaces for edge in edges)
-    x = 400 - len({one for edge in edges for one in edge.ends})
+    x = 400 - len({end for edge in edges for end in edge.ends})
     assert f"{x} records without any are left out" in html
     assert html == map_html(records, Relations(records))
 

@@ -97,9 +97,9 @@ def test_ranked_agrees_with_the_tally(tmp_path_factory: Any, votes: list[list[da
         assert count == expected[name].count
         assert math.isclose(score, expected[name].score, rel_tol=1e-2, abs_tol=1e-290)
     for (first, *_), (second, *_) in pairwise(result):
-        one, other = by_id(records, first), by_id(records, second)
-        assert exact_log(one, half_life) >= exact_log(other, half_life) - 1e-6
-        if sorted(vote.voted_at for vote in one.votes) == sorted(vote.voted_at for vote in other.votes):
+        record, other = by_id(records, first), by_id(records, second)
+        assert exact_log(record, half_life) >= exact_log(other, half_life) - 1e-6
+        if sorted(vote.voted_at for vote in record.votes) == sorted(vote.voted_at for vote in other.votes):
             assert first < second
 
 

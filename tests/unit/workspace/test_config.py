@@ -37,13 +37,13 @@ def uncommented(text: str) -> str:
 
 def test_the_file_of_init_means_the_defaults(tmp_path: Path) -> None:
     text = config_text(AdrConfig("file", "docs/adr"))
-    written, plain = read(tmp_path, text), read(tmp_path, HEAD)
+    parsed, plain = read(tmp_path, text), read(tmp_path, HEAD)
     spelled = read(tmp_path, uncommented(text))
 
     names = [name for name in Config.__slots__ if name != "raw"]
-    assert [getattr(written, name) for name in names] == [getattr(plain, name) for name in names]
+    assert [getattr(parsed, name) for name in names] == [getattr(plain, name) for name in names]
     assert [getattr(spelled, name) for name in names] == [getattr(plain, name) for name in names]
-    assert written.raw == load(HEAD)
+    assert parsed.raw == load(HEAD)
     assert spelled.raw == {**defaults(), **load(HEAD)}
 
 
