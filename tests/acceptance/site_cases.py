@@ -12,7 +12,6 @@ CASES = Path(__file__).parents[1] / "cases" / "site"
 
 
 def copied(name: str, root: Path) -> Path:
-    """Copy a case to a folder, which becomes a workspace."""
     shutil.copytree(CASES / name, root)
     (root / "dot_orbit").rename(root / ".orbit")
     return root

@@ -46,7 +46,6 @@ COUNTS: dict[str, tuple[int, int, dict[str, int]]] = {
 
 @cache
 def collection(name: str) -> tuple[tuple[str, str, AdrFile], ...]:
-    """Return (path, text, what was read) for each Markdown document of a collection."""
     return tuple(_documents(COLLECTIONS / name, "*.md"))
 
 

@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import os
 import resource
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
 import pytest
 
-from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
-from orbit_registry.repository.documents import Documents, read_documents
 from orbit_registry.repository.ids import allocate
 
 PROCESSES = 8
-FEATURES = 20
-
-
-def documents_of(registry: Registry) -> Documents:
-    return read_documents(registry.workspace, registry.collection.records)
 
 
 @pytest.fixture
@@ -73,42 +64,6 @@ def test_eight_processes_take_200_numbers_and_none_twice(two_trees: tuple[Path, 
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * PROCESSES
 
     assert [f"ADR-{number:04d}" for number in range(1, 201)] == sorted(taken(files))
-
-
-def test_kills_lose_no_number_and_give_none_twice(two_trees: tuple[Path, Path], tmp_path: Path) -> None:
-    files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
-
-    def add(root: Path, process: int) -> Callable[[TextIO], None]:
-        def work(out: TextIO) -> None:
-            registry = Registry.open(root)
-            for index in range(1000):
-                decision = NewAdr(f"Decision {process} of {index}", feature=f"feature-{index % FEATURES}", style="log")
-                out.write(registry.add_adr(decision).record.id + "\n")
-
-        return work
-
-    children = [in_child(add(two_trees[index % 2], index), file) for index, file in enumerate(files)]
-    deadline = time.monotonic() + 60
-    for child, enough in zip(children, range(4, 4 + PROCESSES), strict=True):
-        while len(taken([file for file in files if file.exists()])) < enough * 3 and time.monotonic() < deadline:
-            os.sched_yield()
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-
-    reported = taken(files)
-    assert len(set(reported)) == len(reported)
-    stored: list[str] = []
-    for root in two_trees:
-        registry = Registry.open(root)
-        registry.recover()
-        assert registry.collection.problems == ()
-        stored += [record.id for record in registry.records]
-        assert all(documents_of(registry).of(record) for record in registry.records)
-        new = registry.add_adr(NewAdr("The next one", feature="feature-0", style="log")).record.id
-        assert new not in {*reported, *stored}
-        stored.append(new)
-    assert set(reported) <= set(stored)
-    assert len(set(stored)) == len(stored)
 
 
 def test_a_number_is_released_when_the_write_fails(git_repo: Path) -> None:

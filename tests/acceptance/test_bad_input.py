@@ -30,7 +30,6 @@ class Shell:
         return code, printed.out + printed.err
 
     def tree(self) -> dict[str, str]:
-        """Return what every file outside git and the local state holds, as digests."""
         files = [path for path in sorted(self.root.rglob("*")) if path.is_file() or path.is_symlink()]
         return {
             str(path): "link" if path.is_symlink() else hashlib.sha256(path.read_bytes()).hexdigest()
@@ -41,7 +40,6 @@ class Shell:
 
 @pytest.fixture
 def shell(git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Shell]:
-    """Return a shell in a workspace with one good learning and one good decision."""
     monkeypatch.chdir(git_repo)
     shell = Shell(git_repo, capsys)
     assert shell("init", "--yes")[0] == 0
@@ -65,7 +63,6 @@ def bad_copy(root: Path, content: bytes, record_id: str = "L-zzzzz") -> Path:
 
 
 def edited(root: Path, old: str, new: str) -> bytes:
-    """Return the good learning's text under another id, with a change."""
     text = learning_file(root).read_text("utf-8")
     record_id = learning_file(root).parent.name
     return text.replace(record_id, "L-zzzzz").replace(old, new).encode()

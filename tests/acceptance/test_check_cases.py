@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import commit
 
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.checks.rules.loop import check_loop
@@ -62,8 +63,7 @@ def build(case: Path, root: Path, git: Git) -> Path:
 
 
 def _commit(root: Path, git: Git, message: str) -> None:
-    git(root, "add", "--all")
-    git(root, "commit", "-q", "--allow-empty", "-m", message)
+    commit(root, message)
 
 
 def _lay(source: Path, root: Path) -> None:

@@ -22,7 +22,6 @@ COLLECTIONS = (
 
 
 def committed(root: Path, git: Git) -> None:
-    """Make a folder a repository with everything in it committed."""
     git(root, "init", "-q")
     git(root, "add", "--all", "--force")
     git(root, "commit", "-q", "-m", "Everything")

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.files import write
 
 from orbit_registry.agents.agent import load_agent
 from orbit_registry.cli.main import run
@@ -70,7 +71,6 @@ def shown(workspace: Path, *events: tuple[str, list[str]]) -> None:
 
 
 def transcript(workspace: Path, session: str = SESSION) -> Path:
-    """Return where Claude Code keeps a session of the workspace."""
     slug = re.sub(r"[^A-Za-z0-9]", "-", str(workspace))
     path = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects" / slug / f"{session}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,8 +80,7 @@ def transcript(workspace: Path, session: str = SESSION) -> Path:
 def test_a_second_store_is_found(workspace: Path, capsys: Capture) -> None:
     assert "second store" not in found(examined(capsys), "warning", "workspace")
     below = workspace / "tools/old"
-    (below / ".orbit").mkdir(parents=True)
-    (below / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    write(below, ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\n")
     Registry.open(below).add("learning", {"summary": "Nobody reads this"})
     text = found(examined(capsys), "warning", "workspace")
     assert "a second store holds 1 records" in text

@@ -17,7 +17,6 @@ SCRIPT = Path(__file__).parents[1] / "bench/scripts/duplicates.py"
 
 @pytest.fixture(scope="module")
 def rows(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, int]]:
-    """Return how many of each sort were refused, warned about and let pass."""
     source = corpora / "orbit-2026-07/dot_orbit"
     root = tmp_path_factory.mktemp("corpus")
     shutil.copytree(source, root / ".orbit")

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import CONFIG, write
 
 from orbit_registry.checks import engine
 from orbit_registry.cli.main import run
 from orbit_registry.registry import Registry
 
 Git = Callable[..., str]
-CONFIG = "format: orbit-registry\nschema_version: 1\n"
 
 
 class Project:
@@ -31,10 +31,7 @@ class Project:
         return self._git(self.root, *arguments)
 
     def write(self, name: str, text: str) -> Path:
-        file = self.root / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode())
-        return file
+        return write(self.root, name, text)
 
     def commit(self) -> str:
         self.git("add", "--all")
@@ -42,14 +39,12 @@ class Project:
         return self.git("rev-parse", "HEAD").strip()
 
     def orbit(self, *arguments: str) -> str:
-        """Run a command that has to succeed, and return what it printed."""
         code = run(["-C", str(self.root), *arguments])
         printed = self._capsys.readouterr()
         assert code == 0, printed.err
         return printed.out
 
     def refused(self, *arguments: str) -> str:
-        """Run a command that has to be refused, and return what it said."""
         assert run(["-C", str(self.root), *arguments]) in (1, 2)
         return self._capsys.readouterr().err
 
@@ -63,7 +58,6 @@ class Project:
         return self.root / f".orbit/learnings/{record_id}/learning.yaml"
 
     def causes(self, *options: str) -> dict[str, str]:
-        """Return the cause of each record that is not fresh."""
         return {item["id"]: item["cause"] for item in self.json("stale", *options)}
 
     def codes(self) -> list[str]:
@@ -74,7 +68,6 @@ class Project:
 
 @pytest.fixture
 def project(git_repo: Path, git: Git, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Project:
-    """Return a workspace with two source files and a package file, committed."""
     monkeypatch.chdir(git_repo)
     created = Project(git_repo, git, capsys)
     created.write(".orbit/config.yaml", CONFIG)

@@ -10,61 +10,36 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.acceptance.hook.conftest import PATIENT, bring_up_to_date, dispatched
+from tests.acceptance.hook.replies import ids_in
+from tests.files import CONFIG, commit, make_workspace, write, write_learning
 
 from orbit_registry.agents.agent import load_agent
 from orbit_registry.hook.context import SKIPS, TRIAL
 from orbit_registry.install import install as installation
-from orbit_registry.matching.match import current_index
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import open_workspace
 
-CONFIG = "format: orbit-registry\nschema_version: 1\nproject: demo\n"
 CLAUDE = load_agent("claude")
-PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
-"""A busy machine is no bug: what is tested is what the hook says, not how soon."""
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
-def learning(root: Path, number: int, **fields: object) -> Path:
-    """Write a learning as an editor would: JSON is YAML."""
-    code = f"{number:05d}"
-    file = root / f".orbit/learnings/L-{code}/learning.yaml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    data = {
-        "schema_version": 1, "id": f"L-{code}", "uid": f"{number:032x}", "status": "active",
-        "summary": f"Learning {code}", "scope": {"paths": ["src/**"]}, "created_at": "2026-01-01T00:00:00Z",
-        "updated_at": "2026-01-01T00:00:00Z", **fields,
-    }  # fmt: skip
-    file.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in data.items()), "utf-8")
-    return file
-
-
 @pytest.fixture
-def root(git_repo: Path, git: Callable[..., str]) -> Path:
+def root(git_repo: Path) -> Path:
     """Return a workspace with seven learnings for `src/**` and its push index."""
-    (git_repo / ".orbit").mkdir()
-    (git_repo / ".orbit/config.yaml").write_text(CONFIG, "utf-8")
-    (git_repo / ".gitignore").write_text(".orbit/state/\n", "utf-8")
-    (git_repo / "src").mkdir()
-    (git_repo / "src/a.py").write_text("", "utf-8")
+    make_workspace(git_repo)
+    write(git_repo, "src/a.py", "")
     for number in range(1, 8):
-        learning(git_repo, number)
-    git(git_repo, "add", ".")
-    git(git_repo, "commit", "-q", "-m", "Learn")
-    sync(git_repo)
+        write_learning(git_repo, number)
+    commit(git_repo, "Learn")
+    bring_up_to_date(git_repo)
     return git_repo
-
-
-def sync(root: Path) -> None:
-    current_index(open_workspace(root))
 
 
 @pytest.fixture
 def run(root: Path) -> Run:
-    """Return what runs the installed command with a payload, in the project's folder."""
     workspace = open_workspace(root)
     installation.install(workspace.root, CLAUDE, "local")
     command = installation.installed_command(workspace.root, CLAUDE, "local")
@@ -100,52 +75,41 @@ def shown(done: subprocess.CompletedProcess[bytes]) -> str:
     return text
 
 
-def ids(text: str) -> list[str]:
-    return [line.split("]")[0].removeprefix("- [") for line in text.splitlines() if line.startswith("- [")]
-
-
-def events(root: Path) -> list[dict[str, Any]]:
-    """Return the events of the log, but for syncs: one that a call starts ends whenever it ends."""
-    file = root / ".orbit/state/log/events.jsonl"
-    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line] if file.exists() else []
-    return [row for row in rows if row["event"] != "synced"]
-
-
 def test_five_megabytes_are_read_and_more_is_left(root: Path, run: Run) -> None:
     fitting = edit(root, tool_input={"file_path": f"{root}/src/a.py", "content": "ä" * 800_000})
-    assert ids(shown(run(fitting)))
+    assert ids_in(shown(run(fitting)))
     assert shown(run(edit(root, "t", tool_input={"file_path": f"{root}/src/a.py", "content": "x" * 5_000_001}))) == ""
-    assert events(root)[-1]["skip_reason"] == "too large"
+    assert dispatched(root)[-1]["skip_reason"] == "too large"
 
 
 def test_a_session_begins_with_what_applies_everywhere(root: Path, run: Run) -> None:
     for number in range(30):
         (root / f"src/f{number}.txt").write_text("", "utf-8")
     subprocess.run(["git", "add", "src"], cwd=root, check=True)
-    learning(root, 8, scope={"paths": ["README.md"]})
-    sync(root)
+    write_learning(root, 8, scope={"paths": ["README.md"]})
+    bring_up_to_date(root)
     start = {"cwd": str(root), "session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
 
     assert shown(run(edit(root))) == ""
-    assert events(root)[-1]["skip_reason"] == "narrowed"
-    assert ids(shown(run(start))) == [f"L-0000{number}" for number in range(1, 6)]
+    assert dispatched(root)[-1]["skip_reason"] == "narrowed"
+    assert ids_in(shown(run(start))) == [f"L-0000{number}" for number in range(1, 6)]
 
 
 def test_a_record_that_changed_is_named_and_one_sync_is_started(root: Path, run: Run) -> None:
-    learning(root, 1, summary="Another text")
-    learning(root, 8)
+    write_learning(root, 1, summary="Another text")
+    write_learning(root, 8)
     stamp = root / ".orbit/state/cache/sync.asked"
 
     with locked(root / ".git/orbit/hook.lock"):  # else a quick sync is done before the second call
         text = shown(run(edit(root)))
         assert "- [L-00001] has changed since it was read: .orbit/learnings/L-00001/learning.yaml\n- [L-00002]" in text
         first = stamp.stat().st_mtime_ns
-        assert ids(shown(run(edit(root)))) == ["L-00006", "L-00007"]
+        assert ids_in(shown(run(edit(root)))) == ["L-00006", "L-00007"]
     ended = time.monotonic() + 60
     while not (new := shown(run(edit(root)))):
         assert time.monotonic() < ended, "the sync that was started did not bring the new text"
 
-    assert ids(new) == ["L-00008"]
+    assert ids_in(new) == ["L-00008"]
     assert "Another text" in shown(run(edit(root, session="other")))
     assert stamp.stat().st_mtime_ns == first
 
@@ -183,7 +147,7 @@ def test_every_dispatch_is_an_event(root: Path, run: Run) -> None:
         }
     )
     run(edit(root, tool_input={"file_path": "/elsewhere"}))
-    logged = events(root)
+    logged = dispatched(root)
 
     assert [event["surface"] for event in logged] == ["hook:PreToolUse", "hook:UserPromptSubmit", "hook:PreToolUse"]
     assert [event["query"] for event in logged] == [["src/a.py"], ["src/a.py"], []]
@@ -191,14 +155,14 @@ def test_every_dispatch_is_an_event(root: Path, run: Run) -> None:
         (5, 2, None), (2, 0, None), (0, 0, "nothing asked"),
     ]  # fmt: skip
     assert {event["skip_reason"] for event in logged} - {None} <= set(SKIPS)
-    assert "secret" not in (root / ".orbit/state/log/events.jsonl").read_text("utf-8")
+    assert "secret" not in str(dispatched(root))
 
 
 def test_a_hold_out_is_silent_where_the_lot_falls_and_the_event_says_so(root: Path, run: Run) -> None:
     (root / ".orbit/config.yaml").write_text(f"{CONFIG}experiment:\n  holdout: 1\n", "utf-8")
-    sync(root)
+    bring_up_to_date(root)
     assert [shown(run(edit(root))) for _ in "123"] == [""] * 3
-    logged = events(root)
+    logged = dispatched(root)
     assert [len(event.get("withheld", ())) for event in logged] == [5, 2, 0]
     assert [event["skip_reason"] for event in logged] == ["withheld", "withheld", "already shown"]
     assert shown(run(edit(root, f"{TRIAL}1")))
@@ -209,12 +173,12 @@ def test_events_say_how_calls_went_and_no_word_of_them(root: Path, run: Run) -> 
     failed = {"hook_event_name": "PostToolUseFailure", "error": "3 failed"}
     for payload in ({}, shell, {**shell, **failed}, {**shell, "tool_input": {"command": "ls"}}):
         run(edit(root, **payload))
-    outcomes = [{name: event.get(name) for name in ("writes", "tests", "result")} for event in events(root)]
+    outcomes = [{name: event.get(name) for name in ("writes", "tests", "result")} for event in dispatched(root)]
     assert outcomes == [
         {"writes": True, "tests": None, "result": None}, {"writes": None, "tests": True, "result": None},
         {"writes": None, "tests": True, "result": "failed"}, {"writes": None, "tests": None, "result": None},
     ]  # fmt: skip
-    commands = [event.get("command") for event in events(root)]
+    commands = [event.get("command") for event in dispatched(root)]
     assert commands[0] is None
     assert commands[1] == commands[2] != commands[3]
-    assert "secret" not in (root / ".orbit/state/log/events.jsonl").read_text("utf-8")
+    assert "secret" not in str(dispatched(root))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import write
 
 from orbit_registry.agents.agent import hook_agents, load_agent
 from orbit_registry.cli.main import run
@@ -39,7 +40,6 @@ def _seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def root(_seeded: Path, tmp_path: Path) -> Path:
-    """Return a workspace with a learning for a tracked file."""
     return Path(shutil.copytree(_seeded, tmp_path / "repo"))
 
 
@@ -138,8 +138,7 @@ def test_a_scope_that_an_agent_does_not_have_is_refused(
 def test_status_shows_every_agent_whatever_one_file_holds(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (root / ".codex").mkdir()
-    (root / ".codex/hooks.json").write_text("{", "utf-8")
+    write(root, ".codex/hooks.json", "{")
     (root / ".cursor").symlink_to(tmp_path)
     monkeypatch.chdir(root)
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.files import commit, write
 
 from orbit_registry.cli.main import run
 from orbit_registry.errors import OrbitError
@@ -27,7 +28,6 @@ BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost:
 
 @pytest.fixture
 def repo(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a workspace with one decision, as the current folder."""
     Registry.init(git_repo)
     Registry.open(git_repo).add_adr(NewAdr("First", body=BODY))
     monkeypatch.chdir(git_repo)
@@ -180,14 +180,12 @@ def test_a_file_name_adds_nothing_to_the_printed_diff(repo: Path, git: Git, caps
     record = a_learning(repo)
     evil = "src/x\n--- a\n+++ b\n@@ -1 +1 @@\n-mine\n+owned\n"
     for name, text in {"a": "mine\n", "src/1.py": "", "src/2.py": "", evil: f"see {record}"}.items():
-        (repo / name).parent.mkdir(exist_ok=True)
-        (repo / name).write_text(text, "utf-8")
+        write(repo, name, text)
     (repo / "src/1.py").write_text(record, "utf-8")
     (repo / "src/2.py").write_text(record, "utf-8")
     for number in range(20):
         (repo / f"other{number}.py").touch()
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "-m", "all")
+    commit(repo, "all")
     capsys.readouterr()
 
     assert run(["scope", "suggest", record]) == 0
@@ -220,8 +218,7 @@ def test_a_move_to_a_name_that_is_not_utf8_stops_nothing(repo: Path, git: Git) -
     for name in ("evil.py", "good.py"):
         (repo / name).write_text(f"the text of {name}\n" * 9, "utf-8")
     records = [a_learning(repo, scope={"paths": [name]}) for name in ("evil.py", "good.py")]
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "-m", "all")
+    commit(repo, "all")
     git(repo, "mv", "good.py", "better.py")
     git(repo, "mv", "evil.py", os.fsdecode(b"evil\xff.py"))
     git(repo, "commit", "-q", "-m", "move")

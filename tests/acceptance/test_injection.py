@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 
 import jinja2
 import pytest
+from tests.files import events
 
 from orbit_registry.cli.main import run
 from orbit_registry.injection import AgentRegistry, AgentRenderer, LearningsCache, LearningsContextInjector
@@ -49,10 +49,6 @@ class Clock:
         return self.now
 
 
-def last_event(root: Path) -> dict[str, Any]:
-    return dict(json.loads((root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()[-1]))
-
-
 # -------------------------------------------------------------------------------------------------------- what is given
 
 
@@ -65,17 +61,10 @@ def test_an_unknown_agent_gets_general_and_the_log_a_warning(
         result = LearningsContextInjector(project).learnings_for("zeppelin-pilot")
     assert [entry.id for entry in result] == [general]
     assert "zeppelin-pilot" in caplog.text
-    event = last_event(project)
+    event = events(project)[-1]
     assert event["surface"] == "inject"
     assert (event["agent"], event["categories"]) == ("zeppelin-pilot", ["general"])
     assert event["notes"]
-
-
-def test_without_a_name_nothing_is_narrowed(learn: Learn, project: Path) -> None:
-    created = {learn("Sign each commit", "git"), learn("Rotate the keys", "keys"), learn("Ask before you guess")}
-    injector = LearningsContextInjector(Registry.open(project))
-    assert injector.get_categories_for_agent("") == ("git", "keys", "general")
-    assert {entry.id for entry in injector.learnings_for("")} == created
 
 
 def test_records_for_other_agents_make_room_for_the_next(learn: Learn, project: Path) -> None:

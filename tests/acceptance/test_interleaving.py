@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
+from tests.files import write
 
 from orbit_registry.model.record import Record
 from orbit_registry.operations.adr import NewAdr
@@ -26,21 +27,19 @@ from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.workspace import open_workspace
 
 PROCESSES = 8
-OPERATIONS = 25
+OPERATIONS = 16
 SHARED = 6
 """Learnings that all processes vote for and edit."""
 
 
 @pytest.fixture
 def repo(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a repository with shared learnings, as the current folder."""
     monkeypatch.chdir(git_repo)
     Registry.init(git_repo)
     registry = Registry.open(git_repo)
     for number in range(SHARED):
         registry.add("learning", {"summary": f"Shared {number}", "scope": {"paths": [f"src/part{number}/**"]}})
-    (git_repo / "src").mkdir()
-    (git_repo / "src/app.py").write_text("x = 1\n", "utf-8")
+    write(git_repo, "src/app.py", "x = 1\n")
     for arguments in (["add", "-A"], ["commit", "-qm", "Start"]):
         subprocess.run(["git", *arguments], cwd=git_repo, check=True)
     return git_repo
@@ -76,13 +75,11 @@ class Worker:
         self.say("record", id=record.id, title=summary)
 
     def adr(self, step: int) -> None:
-        """Add a decision to a log that all write to."""
         title = f"Decision {self.number} {step}"
         record = self.registry.add_adr(NewAdr(title, feature="f", style="log", body="### Decision\n\nYes.")).record
         self.say("record", id=record.id, title=title)
 
     def edit(self, step: int) -> None:
-        """Put a label of one's own on a learning that all label."""
         record_id, label = self.chance.choice(self.shared), f"p{self.number}-{step}"
         self.registry.update(record_id, lambda data: {**data, "labels": [*_labels(data), label]})
         self.say("label", id=record_id, label=label)
@@ -109,7 +106,6 @@ class Worker:
         self.say("superseded", id=old, by=self.own[-1])
 
     def delete(self, step: int) -> None:
-        """Add a learning and remove its folder, as people do."""
         self.add(step)
         doomed = self.own.pop()
         self.say("delete", id=doomed)
@@ -118,7 +114,6 @@ class Worker:
         self.say("deleted", id=doomed)
 
     def sync(self, step: int) -> None:
-        """Bring the snapshot and the index up to date, and ask the index."""
         self.registry.sync()
         self.registry.match([f"src/p{self.number}/x.py"])
 
@@ -129,7 +124,6 @@ def _labels(data: Mapping[str, object]) -> list[object]:
 
 
 def start(root: Path, number: int, log: Path) -> int:
-    """Start a worker in a child and return its process id."""
     child = os.fork()
     if child:
         return child
@@ -180,7 +174,6 @@ def test_nothing_acknowledged_is_lost(repo: Path, tmp_path: Path) -> None:
 
 
 def check_log(facts: list[dict[str, str]], by_id: Mapping[str, Record]) -> None:
-    """Hold the files to what one process was told, line by line."""
     latest: dict[str, str] = {}
     deleted = {fact["id"] for fact in facts if fact["what"] == "deleted"}
     assert deleted.isdisjoint(by_id)
@@ -211,7 +204,6 @@ def check_log(facts: list[dict[str, str]], by_id: Mapping[str, Record]) -> None:
 
 
 def same_as_a_rebuild(repo: Path) -> None:
-    """Hold what was kept up to date by many to what one makes anew."""
     registry = Registry.open(repo)
     synced = registry.sync()
     paths = [f"src/p{number}/x.py" for number in range(PROCESSES)] + [f"src/part{number}/y" for number in range(SHARED)]

@@ -176,7 +176,6 @@ def test_whoever_asks_in_a_way_that_cannot_be_read_is_told_so(root: Path) -> Non
 
 @pytest.fixture
 def address(root: Path) -> Iterator[str]:
-    """Yield the address of a server over HTTP that this test may speak to."""
     environment = {**os.environ, "ORBIT_ACTOR": "human", "ORBIT_MCP_TOKEN": TOKEN}
     with subprocess.Popen(
         [*PROGRAM, "--http"], cwd=root, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE
@@ -191,7 +190,6 @@ def address(root: Path) -> Iterator[str]:
 
 
 def posted(address: str, **headers: str) -> httpx2.Response:
-    """Return the answer to a request with these headers and no more."""
     content: Any = HELLO
     return httpx2.post(address, json=content, headers={**ACCEPTED, **headers}, trust_env=False)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.files import make_workspace, write, write_record
 
 from orbit_registry.hook.context import BRIEF, Context
 from orbit_registry.hook.index import ID, Index, open_index
@@ -18,16 +19,14 @@ from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.workspace import open_workspace
 
-Learn = Callable[..., None]
 NOW = 1_800_000_000.0
 LONG_AGO = "2020-01-01T00:00:00Z"
 
 
 @pytest.fixture
 def root(git_repo: Path) -> Path:
-    (git_repo / ".orbit").mkdir()
-    (git_repo / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\nproject: p\n", "utf-8")
-    (git_repo / ".gitignore").write_text(".orbit/state/\n*.log\n", "utf-8")
+    make_workspace(git_repo)
+    write(git_repo, ".gitignore", ".orbit/state/\n*.log\n")
     for name in ("src/a.py", "src/b.py", "lib/c.py"):
         put(git_repo, name, "one\n")
     return git_repo
@@ -53,7 +52,6 @@ def learn(root: Path, code: str, **fields: object) -> None:
 
 
 def resting(*names: str, text: str = "one\n") -> dict[str, dict[str, object]]:
-    """Return a fingerprint of files, verified when they held a text."""
     fields = hashlib.sha256(text.rstrip("\n").encode()).hexdigest()
     return {"freshness": {"fingerprint": [{"input": name, "hash": f"sha256:{fields}"} for name in names]}}
 
@@ -66,7 +64,6 @@ def doubts(root: Path) -> dict[str, str]:
 
 
 def derived(root: Path) -> dict[str, str]:
-    """Return the same as the commands that list what is stale derive it."""
     workspace = open_workspace(root)
     records = [row for row in read_collection(workspace).records if row.phase == "live"]
     causes = evaluate_freshness(workspace, records).freshness
@@ -122,10 +119,8 @@ def test_the_index_says_what_freshness_says(root: Path, git: Callable[..., str])
 
 def test_a_document_that_is_gone_makes_its_decision_stale(root: Path) -> None:
     put(root, "docs/adr/1.md", "# ADR-0001\n")
-    data = {"schema_version": 1, "id": "ADR-0001", "uid": "0" * 32, "status": "accepted", "title": "One",
-            "source": {"path": "docs/adr/1.md"}, "scope": {"paths": ["src/**"]}, "created_at": LONG_AGO,
-            "updated_at": LONG_AGO}  # fmt: skip
-    put(root, ".orbit/adrs/ADR-0001/adr.yaml", "".join(f"{k}: {json.dumps(v)}\n" for k, v in data.items()))
+    write_record(root, ".orbit/adrs/ADR-0001/adr.yaml", status="accepted", title="One",
+                 source={"path": "docs/adr/1.md"}, scope={"paths": ["src/**"]})  # fmt: skip
     assert doubts(root) == {"ADR-0001": ""}
     (root / "docs/adr/1.md").unlink()
     index = current_index(open_workspace(root))

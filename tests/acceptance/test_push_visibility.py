@@ -11,12 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.files import commit, make_workspace, write_learning
 
 from orbit_registry.hook.index import BROAD, ID, Index, open_index
 from orbit_registry.matching.match import current_index, match
 from orbit_registry.workspace.workspace import open_workspace
-
-CONFIG = "format: orbit-registry\nschema_version: 1\nproject: demo\n"
 
 
 class Tree:
@@ -29,27 +28,12 @@ class Tree:
         return self.run(self.root, *arguments)
 
     def learning(self, code: str, paths: list[str], **fields: object) -> Path:
-        """Write a learning as an editor would: JSON is YAML."""
-        file = self.root / f".orbit/learnings/L-{code}/learning.yaml"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        uid = f"{int.from_bytes(code.encode(), 'big'):032x}"
-        data = {
-            "schema_version": 1, "id": f"L-{code}", "uid": uid, "status": "active", "summary": f"Learning {code}",
-            "scope": {"paths": paths}, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
-            **fields,
-        }  # fmt: skip
-        file.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in data.items()), "utf-8")
-        return file
-
-    def commit(self, message: str) -> None:
-        self.git("add", ".")
-        self.git("commit", "-q", "-m", message)
+        return write_learning(self.root, code, scope={"paths": paths}, **fields)
 
     def sync(self) -> None:
         current_index(open_workspace(self.root))
 
     def open(self) -> Index:
-        """Open the index as it is, as a hook does."""
         index = open_index(str(self.root))
         assert isinstance(index, Index)
         return index
@@ -67,13 +51,11 @@ class Tree:
 
 @pytest.fixture
 def tree(git_repo: Path, git: Callable[..., str]) -> Tree:
-    (git_repo / ".orbit").mkdir()
-    (git_repo / ".orbit/config.yaml").write_text(CONFIG, "utf-8")
-    (git_repo / ".gitignore").write_text(".orbit/state/\n", "utf-8")
+    make_workspace(git_repo)
     tree_ = Tree(git_repo, git)
     tree_.learning("aaaaa", ["src/**"])
     tree_.learning("bbbbb", ["src/*.py"])
-    tree_.commit("Learn")
+    commit(tree_.root, "Learn")
     tree_.sync()
     assert tree_.shown() == ["L-aaaaa", "L-bbbbb"]
     assert not tree_.open().stale
@@ -101,7 +83,7 @@ def test_a_checkout_is_noticed(tree: Tree) -> None:
     tree.git("checkout", "-q", "-b", "other")
     tree.learning("aaaaa", ["src/**"], summary="On the other branch")
     tree.learning("ccccc", ["src/**"])
-    tree.commit("Other")
+    commit(tree.root, "Other")
     assert tree.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
     tree.git("checkout", "-q", "main")
     assert tree.open().stale
@@ -116,7 +98,7 @@ def test_a_linked_work_tree_has_an_index_of_its_own(tree: Tree, tmp_path: Path) 
     second.sync()
     assert not second.open().stale
     second.learning("ccccc", ["src/**"])
-    second.commit("Other")
+    commit(second.root, "Other")
     assert second.open().stale
     assert second.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
     assert not tree.open().stale
@@ -149,7 +131,7 @@ def test_what_another_index_of_git_holds_is_not_taken_for_this_one(
     for number in range(20):
         (tree.root / f"docs/f{number}.txt").write_text("", "utf-8")
     tree.learning("bbbbb", ["src/*.py"])
-    tree.commit("More")
+    commit(tree.root, "More")
     shutil.copy(tree.root / ".git/index", other)
     with monkeypatch.context() as within:
         within.setenv("GIT_INDEX_FILE", str(other))

@@ -33,7 +33,6 @@ class Project:
         return Registry.open(self.root).add("learning", {"summary": summary, **scope, **fields}).id
 
     def commit(self, message: str, *files: str) -> str:
-        """Change files, commit them with all that waits, and return the commit."""
         for file in files:
             path = self.root / file
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +42,6 @@ class Project:
         return self.git(self.root, "rev-parse", "HEAD").strip()
 
     def replayed(self, *arguments: str) -> dict[str, Any]:
-        """Return the data of a replay, which its schema describes."""
         self.capture.readouterr()
         assert run(["replay", "--repo", str(self.root), *arguments, "--format", "json"]) == 0
         envelope = json.loads(self.capture.readouterr().out)

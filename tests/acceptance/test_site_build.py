@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.acceptance.site_cases import copied
+from tests.files import write
 
 from orbit_registry.importers.importer import import_from
 from orbit_registry.model.kind import load_kinds
@@ -31,7 +32,6 @@ def build(root: Path, out: Path, base_url: str | None = None, strict: bool = Fal
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, SiteResult]:
-    """Return a repository, its site, and what the build said."""
     root = copied("demo", tmp_path_factory.mktemp("demo") / "repo")
     out = root.parent / "site"
     return root, out, build(root, out, "https://example.org/why/")
@@ -104,8 +104,7 @@ def digest(folder: Path) -> dict[str, bytes]:
 def test_an_unreadable_record_is_named_and_hides_no_other(tmp_path: Path) -> None:
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     (root / ".orbit/adrs/ADR-0005/adr.yaml").write_text("a: [", "utf-8")
-    (root / ".orbit/adrs/executors").mkdir()
-    (root / ".orbit/adrs/executors/shell.yaml").write_text("run: sh", "utf-8")
+    write(root, ".orbit/adrs/executors/shell.yaml", "run: sh")
     result = build(root, out)
     paths = {diagnostic.location.path for diagnostic in result.diagnostics}
     assert paths & {".orbit/adrs/ADR-0005/adr.yaml", ".orbit/adrs/executors"} == {".orbit/adrs/ADR-0005/adr.yaml"}
@@ -182,8 +181,7 @@ def test_a_page_says_that_its_record_may_no_longer_hold(tmp_path: Path) -> None:
 )
 def test_a_status_is_shown_as_written_where_the_text_does_not_say_it(text: str, is_shown: bool, tmp_path: Path) -> None:
     root = tmp_path / "repo"
-    (root / "docs/adr").mkdir(parents=True)
-    (root / "docs/adr/0001-use-sqlite.md").write_text(text, "utf-8")
+    write(root, "docs/adr/0001-use-sqlite.md", text)
     setup_workspace(root, load_kinds())
     import_from(root, "madr", start=root)
     build_site(Registry.open(root), tmp_path / "site", snapshot=False)

@@ -23,7 +23,6 @@ ANSWERED = re.compile(r" ms\.|DuckDB says")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Return a workspace whose site is to have the console."""
     folder = copied("demo", tmp_path / "repo")
     config = folder / ".orbit/config.yaml"
     config.write_text(config.read_text("utf-8").replace("\nsite:\n", "\nsite:\n  console: true\n"), "utf-8")

@@ -82,7 +82,6 @@ def dead(out: Path, pages: dict[str, Page]) -> list[tuple[str, str]]:
 
 
 def near(pages: dict[str, Page], clicks: int) -> set[str]:
-    """Return the addresses within some clicks from the landing page."""
     reached, edge = {""}, {""}
     for _ in range(clicks):
         links = {unquote(urldefrag(link)[0].removeprefix(HOME)) for url in edge for link in pages[url].links}
@@ -97,7 +96,6 @@ def words(text: str) -> Counter[str]:
 
 
 def shown(source: str) -> Counter[str]:
-    """Return the words that a reader of a Markdown text sees."""
     return words(unescape(_NOT_SHOWN.sub(" ", source)))
 
 

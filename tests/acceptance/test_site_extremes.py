@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from tests.acceptance import browsing
 from tests.acceptance.browsing import DESK, PHONE, Tab
+from tests.files import write
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
@@ -51,8 +52,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, git: Callable[..., str]) -> I
         (folder / "adr.yaml").write_text(decision(number), "utf-8")
         (folder / "body.md").write_text(f"## Context\n\n{BODIES.get(number, 'As ADR-0001 says.')}\n", "utf-8")
     (root / "repo/.orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\nproject: Shelves\n")
-    (root / "repo/src").mkdir()
-    (root / "repo/src/a.py").write_text("", "utf-8")
+    write(root, "repo/src/a.py", "")
     git(root / "repo", "init", "-q")
     git(root / "repo", "add", "-A")
     result = build_site(Registry.open(root / "repo"), root / "site", snapshot=False)

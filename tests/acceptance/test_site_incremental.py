@@ -23,12 +23,10 @@ Edit = Callable[[str], str]
 
 
 def put(pattern: str, text: str) -> Edit:
-    """Return an edit that puts a text in place of the first match."""
     return lambda content: re.sub(pattern, text, content, count=1, flags=re.MULTILINE)
 
 
 def more(text: str) -> Edit:
-    """Return an edit that adds a text at the end."""
     return lambda content: content + text
 
 
@@ -61,7 +59,6 @@ EDITS: tuple[tuple[str, Edit], ...] = (
 
 
 def two_learnings(root: Path) -> Path:
-    """Return a repository with a second learning, which nobody voted for."""
     root = copied("demo", root)
     shutil.copytree(root / Path(LEARNING).parent, root / Path(OTHER).parent)
     text = (root / LEARNING).read_text("utf-8").replace("L-7k3fq", "L-7k3fr").replace("UTC", "zoned")

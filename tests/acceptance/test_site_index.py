@@ -21,7 +21,6 @@ ROW = re.compile(r'<tr class="orbit-row-[a-z]+">(.*?)</tr>', re.DOTALL)
 
 @pytest.fixture
 def site(synthetic_site: Path) -> Path:
-    """Return the site of a collection with enough records to choose from."""
     return synthetic_site
 
 
@@ -33,7 +32,6 @@ def served(synthetic_site: Path) -> Iterator[str]:
 
 
 def rows(html: str) -> list[list[str]]:
-    """Return the words of each row of an index, cell by cell."""
     cells_by_row = []
     for row in ROW.findall(html):
         cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import Git
+from tests.files import write
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
@@ -83,10 +84,8 @@ def repository(top: Path, folder: str, git: Git) -> tuple[Path, str]:
     text = f"# Core\n\n{lines}\n\n[ref]: ../other/1_overview.md\n"
     files = {**FILES, ".orbit/config.yaml": CONFIG, "docs/design/core/1_overview.md": text}
     for path, content in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(content, "utf-8")
-    (top / "away").mkdir()
-    (top / "away/passwd").write_text("x", "utf-8")
+        write(root, path, content)
+    write(top, "away/passwd", "x")
     (root / "docs/link.py").symlink_to("../src/pkg/a.py")
     (root / "docs/away").symlink_to(top / "away")
     git(top, "init", "--quiet")
@@ -98,8 +97,7 @@ def repository(top: Path, folder: str, git: Git) -> tuple[Path, str]:
     (top / ".gitignore").write_text("build/\n", "utf-8")
     git(top, "add", "--all")
     git(top, "commit", "--quiet", "--message", "one")
-    (root / "build").mkdir()
-    (root / "build/out.txt").write_text("x", "utf-8")
+    write(root, "build/out.txt", "x")
     return root, git(top, "rev-parse", "HEAD").strip()
 
 
@@ -134,8 +132,7 @@ def test_a_link_may_leave_the_workspace_but_not_the_repository(tmp_path: Path, g
         ("services/shop/docs/design/core/1_overview.md", text),
         ("shared/a.py", "pass\n"),
     ):
-        (top / path).parent.mkdir(parents=True, exist_ok=True)
-        (top / path).write_text(content, "utf-8")
+        write(top, path, content)
     git(top, "init", "--quiet")
     git(top, "add", "--all")
     git(top, "commit", "--quiet", "--message", "one")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.acceptance.site_cases import copied
+from tests.files import write
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
@@ -43,7 +44,6 @@ ADR-0004
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
-    """Return a repository with records, documents and a site of its own."""
     return repository(tmp_path / "repo")
 
 
@@ -55,7 +55,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> SiteResult:
 
 
 def repository(root: Path) -> Path:
-    """Make a repository with records, documents and a site of its own."""
     copied("demo", root)
     (root / "mkdocs.yml").write_text(CONFIG, "utf-8")
     (root / "docs/index.md").write_text(
@@ -63,8 +62,7 @@ def repository(root: Path) -> Path:
         "[why](../.orbit/adrs/ADR-0002/adr.yaml), [design](design/core/1_overview.md), [gone](../gone.md)\n",
         "utf-8",
     )
-    (root / "docs/guide").mkdir()
-    (root / "docs/guide/start.md").write_text("# Start\n\n!!! note\n    Theirs.\n", "utf-8")
+    write(root, "docs/guide/start.md", "# Start\n\n!!! note\n    Theirs.\n")
     return root
 
 
@@ -86,8 +84,7 @@ def test_a_build_runs_nothing_of_the_repository_that_was_not_allowed(
         (repo / "ours/main.html").write_text(block, "utf-8")
     else:
         more = CONFIG.partition("\n")[2].replace("search", "search, {projects: {projects_dir: ../../../../../others}}")
-        (repo / "others/one/docs").mkdir(parents=True)
-        (repo / "others/one/docs/index.md").write_text("# One\n", "utf-8")
+        write(repo, "others/one/docs/index.md", "# One\n")
         (repo / "others/one/mkdocs.yml").write_text("site_name: One\nhooks: [hook.py]\n", "utf-8")
         (repo / "others/one/hook.py").write_text(f"open({str(ran)!r}, 'w')\n", "utf-8")
     more += "markdown_extensions: [pymdownx.snippets]\n"

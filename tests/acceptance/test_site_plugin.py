@@ -14,14 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mkdocs.commands.build import build
 from mkdocs.config import load_config
-from tests.acceptance.conftest import RunKilled
 from tests.acceptance.test_site_corpora import dead, read
 from tests.conftest import Git
 
 from orbit_registry.registry import Registry
-from orbit_registry.site.output import MANIFEST
 
 CONFIG = """\
 site_name: Our handbook
@@ -74,7 +71,6 @@ def handbook(tmp_path: Path) -> Path:
 
 
 def mkdocs(root: Path, site: Path, *arguments: str) -> str:
-    """Run plain MkDocs, which has to succeed, and return what it said."""
     words = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(site), *arguments]
     done = subprocess.run(words, cwd=root, env=ENVIRONMENT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
@@ -188,55 +184,6 @@ def test_the_served_site_follows_records_and_pages(handbook: Path) -> None:
             assert "Written just now." in get(f"{top}guide/start/")
         finally:
             server.terminate()
-
-
-def files(site: Path) -> dict[str, bytes]:
-    """Return the files of a site but for its database, which says when it was made."""
-    paths = (path for path in site.rglob("*") if path.is_file() and path.name not in UNLIKE)
-    return {path.relative_to(site).as_posix(): path.read_bytes() for path in paths}
-
-
-UNLIKE = ("snapshot.duckdb", MANIFEST, "sitemap.xml", "sitemap.xml.gz")
-
-
-def test_a_build_after_one_that_was_killed_is_as_good_as_new(
-    handbook: Path, tmp_path: Path, run_killed: RunKilled
-) -> None:
-    mkdocs(handbook, tmp_path / "site")
-    expected = files(tmp_path / "site")
-    document = handbook / "docs/decisions/0002-use-a-database.md"
-    before = document.read_text("utf-8")
-
-    def work() -> int:
-        build(load_config(str(handbook / "mkdocs.yml"), site_dir=str(tmp_path / "site")))
-        return 0
-
-    differed = 0
-    for nth in (2, 18):
-        document.write_text(f"{before}\nSeen by nobody {nth}.\n", "utf-8")
-        killed = run_killed(work, nth, handbook, below=tmp_path / "site")
-        differed += killed and files(tmp_path / "site") != expected
-        document.write_text(before, "utf-8")
-        mkdocs(handbook, tmp_path / "site")
-        assert files(tmp_path / "site") == expected, nth
-        if not killed:
-            break
-    assert differed
-
-
-def test_builds_at_once_wait_for_each_other(handbook: Path, tmp_path: Path) -> None:
-    words = (
-        [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(tmp_path / "one")],
-        [sys.executable, "-m", "orbit_registry.cli.main", "site", "build", "--out", str(tmp_path / "own")],
-    )
-    running = [
-        subprocess.Popen(command, cwd=handbook, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) for command in words
-    ]
-    for process in running:
-        errors = process.communicate(timeout=300)[1]
-        assert process.returncode == 0, errors
-    mkdocs(handbook, tmp_path / "alone")
-    assert files(tmp_path / "one") == files(tmp_path / "alone")
 
 
 def test_a_collection_in_the_docs_folder_stays_where_it_is(corpora: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import duckdb
 import pytest
 from tests.acceptance.site_cases import copied
 from tests.conftest import Git
+from tests.files import write
 
 from orbit_registry.cli.main import main
 from orbit_registry.registry import Registry
@@ -48,7 +49,6 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def repository(root: Path) -> Path:
-    """Make a repository in which every kind of text names what is withheld."""
     copied("demo", root)
     _filter(root, FILTER)
     (root / "mkdocs.yml").write_text(
@@ -81,8 +81,7 @@ def _texts(root: Path) -> None:
         "The due diligence is done. ![](0006-buy-the-rival/plan.svg)\n",
         "utf-8",
     )
-    (root / "docs/adr/0006-buy-the-rival").mkdir()
-    (root / "docs/adr/0006-buy-the-rival/plan.svg").write_text("<svg><title>secretive picture</title></svg>", "utf-8")
+    write(root, "docs/adr/0006-buy-the-rival/plan.svg", "<svg><title>secretive picture</title></svg>")
     (root / "docs/adr/README.md").write_text(
         "# All of them\n\n| [ADR-0006](0006-buy-the-rival.md) | Buy the\nrival |\n\n"
         "- [six](0006-buy-the-rival.md#status)\n"
@@ -92,8 +91,7 @@ def _texts(root: Path) -> None:
     (root / "docs/index.md").write_text(
         "# Home\n\nRead [six](adr/0006-buy-the-rival.md) by project falcon, L-9zzzz.\n", "utf-8"
     )
-    (root / "docs/customers").mkdir()
-    (root / "docs/customers/acme.md").write_text("# Ours\n", "utf-8")
+    write(root, "docs/customers/acme.md", "# Ours\n")
     (root / "docs/data.json").write_text('{"see": "ADR-0006, project falcon"}', "utf-8")
 
 
@@ -247,11 +245,9 @@ def test_an_exported_snapshot_holds_what_may_be_read(root: Path) -> None:
 
 def test_no_folder_or_place_of_tasks_tells_what_is_withheld(root: Path, tmp_path: Path, git: Git) -> None:
     for path in ("src/customers/acme/a.py", "src/buy-the-rival/b.py", "src/open/c.py", "falcon/TASK-1.md"):
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text("pass\n", "utf-8")
+        write(root, path, "pass\n")
     for path in ("work/TASK-1.md", "work/buy-the-rival.md"):
-        (root / path).parent.mkdir(exist_ok=True)
-        (root / path).write_text("# Do it\n", "utf-8")
+        write(root, path, "# Do it\n")
     two = root / ".orbit/adrs/ADR-0002/adr.yaml"
     two.write_text(two.read_text("utf-8").replace("[TASK-1]", "[TASK-1, buy-the-rival]"), "utf-8")
     config = root / ".orbit/config.yaml"
@@ -288,8 +284,7 @@ def test_a_decision_at_a_place_that_is_struck_out_is_withheld(root: Path) -> Non
 
 def test_patterns_alone_take_a_decision_out_of_its_log(root: Path, tmp_path: Path, git: Git) -> None:
     for path in ("src/customers/acme.py", "src/open.py"):
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text("# ADR-0002\n", "utf-8")
+        write(root, path, "# ADR-0002\n")
     learning = root / ".orbit/learnings/L-7k3fq/learning.yaml"
     stale = f"freshness: {{fingerprint: [{{input: src/customers/gone.py, hash: sha256:{'0' * 64}}}]}}\n"
     learning.write_text(learning.read_text("utf-8") + stale, "utf-8")

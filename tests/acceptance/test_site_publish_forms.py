@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from tests.acceptance.site_cases import copied, with_every_kind
+from tests.files import write
 
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
@@ -69,7 +70,6 @@ def said_in(file: Path) -> str:
 
 
 def said_by(site: Path) -> dict[Path, str]:
-    """Return what the files of a site say, their names too."""
     files = [file for file in site.rglob("*") if file.is_file()]
     return {file: f"{file.relative_to(site)}\n{said_in(file)}" for file in files}
 
@@ -154,8 +154,7 @@ THEIR_NAMES = (
 def test_the_names_of_what_nobody_can_judge_are_struck_out(tmp_path: Path) -> None:
     root = copied("demo", tmp_path / "repo")
     for path, text in UNKNOWN.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, "utf-8")
+        write(root, path, text)
     links = "[it](../../adr/0009-merge-with-the-rival.md), [it](../../crane-sale-terms.md)"
     (root / "docs/design/core/README.md").write_text(f"# Index\n\n{links}, {', '.join(THEIR_NAMES)}.\n", "utf-8")
     config = root / ".orbit/config.yaml"

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.files import write
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.registry import Registry
@@ -37,7 +38,6 @@ def build(root: Path) -> SiteResult:
 
 
 def holders(root: Path, text: str) -> list[str]:
-    """Return the files of the site and of its caches that hold a text."""
     tops = (root / "site", root / ".orbit/state/cache/site")
     return [
         str(file) for top in tops for file in top.rglob("*") if file.is_file() and text.encode() in file.read_bytes()
@@ -55,8 +55,7 @@ def test_no_secret_is_published_or_kept(root: Path, own: bool) -> None:
         text = file.read_text("utf-8")
         text = text.replace("title: ", f"title: {SECRET} ", 1) if file.suffix == ".yaml" else f"{text}\nkey {SECRET}\n"
         file.write_text(text, "utf-8")
-    (root / ".orbit/adrs/ADR-0009").mkdir()
-    (root / ".orbit/adrs/ADR-0009/adr.yaml").write_text(f"{SECRET}: [", "utf-8")
+    write(root, ".orbit/adrs/ADR-0009/adr.yaml", f"{SECRET}: [")
     result = build(root)
     assert result.pages
     assert holders(root, SECRET) == []

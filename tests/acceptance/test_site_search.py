@@ -15,6 +15,7 @@ from tests.acceptance.browsing import served, tab
 from tests.acceptance.conftest import DemoSite
 from tests.acceptance.site_cases import copied
 from tests.conftest import Git
+from tests.files import write
 
 from orbit_registry.cli.main import main
 from orbit_registry.hook.words import STOP_WORDS
@@ -47,8 +48,7 @@ def test_an_entry_of_a_log_is_found_once(tmp_path: Path) -> None:
     context = f"s-context-{text.count('### Context')}"
     assert places() == ["s-decisions", "s-adr-0099--nobody-recorded-this", context]
     record = (root / ".orbit/adrs/ADR-0005/adr.yaml").read_text("utf-8").replace("0005", "0099")
-    (root / ".orbit/adrs/ADR-0099").mkdir()
-    (root / ".orbit/adrs/ADR-0099/adr.yaml").write_text(re.sub("(?m)^uid: .", "uid: f", record), "utf-8")
+    write(root, ".orbit/adrs/ADR-0099/adr.yaml", re.sub("(?m)^uid: .", "uid: f", record))
     assert places() == ["s-decisions"]
     page = (site / "design/core/4_decisions/index.html").read_text("utf-8")
     assert all(f'id="s-adr-000{number}' in page for number in (1, 2)), "the page itself has all"

@@ -71,7 +71,7 @@ def test_a_sync_killed_before_any_change_of_a_file_leaves_the_old_one(git_repo: 
     repo = filled(git_repo, 2)
     orbit(repo, "sync")
     file = next((repo / ".orbit/learnings").glob("*/learning.yaml"))
-    for nth in range(1, 100, 3):
+    for nth in range(1, 100, 8):
         file.write_text(f"{file.read_text('utf-8')}# {nth}\n", "utf-8")
         command = [sys.executable, "-c", KILLED, str(nth), "sync"]
         done = subprocess.run(command, cwd=repo, capture_output=True, text=True, check=False)

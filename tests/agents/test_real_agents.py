@@ -71,7 +71,6 @@ def opencode(model: Model) -> Sequence[str]:
 
 
 def opencode_settings(model: Model) -> str:
-    """Return settings that let OpenCode edit, and ask our model."""
     provider = {"options": {"baseURL": f"{model.url}/v1", "apiKey": "none"}}
     name = "anthropic/claude-sonnet-4-5"
     allowed = {"edit": "allow", "bash": "allow"}
@@ -181,7 +180,6 @@ def agent(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def bare(agent: str, tmp_path: Path) -> Project:
-    """Lay out a project and a home with the agent's settings."""
     created = Project(tmp_path / "project", tmp_path / "home")
     (created.root / "src").mkdir(parents=True)
     (created.root / "src/upload.py").write_text("def up(): pass\n", "utf-8")

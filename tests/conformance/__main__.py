@@ -28,7 +28,6 @@ def data(name: str) -> Any:
 
 
 def installed(folder: Path) -> Path:
-    """Install the judges, and return the folder of their programs."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "package.json").write_text((CASES / "package.json").read_text("utf-8"), "utf-8")
     subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent"], cwd=folder, check=True)
@@ -37,7 +36,6 @@ def installed(folder: Path) -> Path:
 
 @contextmanager
 def workspace() -> Iterator[tuple[Path, str]]:
-    """Yield a workspace with one learning in force, and that one's id."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name).resolve()
         subprocess.run(["git", "init", "--quiet", str(root)], check=True)
@@ -47,7 +45,6 @@ def workspace() -> Iterator[tuple[Path, str]]:
 
 
 def inspected(modules: Path, root: Path, method: str, *arguments: str) -> Any:
-    """Return what the inspector's command line gets for a method."""
     command = ["node", str(modules / ".bin/mcp-inspector"), "--cli", *SERVER, str(root), "--method", method]
     done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=SECONDS, check=False)
     if done.returncode:

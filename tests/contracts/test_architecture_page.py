@@ -53,8 +53,6 @@ def rows(edges: dict[str, set[str]], rooms: list[str]) -> list[list[str]]:
 
 
 def direct(edges: dict[str, set[str]]) -> list[tuple[str, str]]:
-    """Return the imports that no longer way of imports implies."""
-
     def below(room: str) -> set[str]:
         return set().union(*({other} | below(other) for other in edges.get(room, ())))
 
@@ -122,7 +120,6 @@ def test_each_function_of_the_flows_exists() -> None:
 
 
 def resolve(dotted: str) -> object:
-    """Return a module, or an attribute of one, by its full name."""
     try:
         return importlib.import_module(dotted)
     except ModuleNotFoundError:

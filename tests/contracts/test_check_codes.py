@@ -19,7 +19,6 @@ each_check = pytest.mark.parametrize("check", all_checks(), ids=lambda check: ch
 
 
 def section_of(code: str) -> str:
-    """Return the section of the docs under a code, "" if there is none."""
     text = (ROOT / DOCS).read_text("utf-8")
     match = re.search(rf"^## {code}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     return match[1] if match else ""

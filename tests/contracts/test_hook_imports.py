@@ -23,7 +23,6 @@ COSTLY = {"re", "json", "typing", "dataclasses", "pathlib", "os", "enum", "datet
 
 
 def loaded(module: str) -> set[str]:
-    """Return what a bare interpreter has loaded after importing a module."""
     program = f"import sys; sys.path.insert(0, {str(TOOLING)!r}); import {module}; print(*sys.modules)"
     bare = [sys.executable, "-I", "-S", "-E", "-c", program]
     return set(subprocess.run(bare, capture_output=True, text=True, check=True).stdout.split())

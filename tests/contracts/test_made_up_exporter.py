@@ -27,7 +27,6 @@ EXPORTERS = (RuleFormat("madeup", ".madeup", "orbit-", ".rule", False, LANGUAGE,
 def test_a_new_module_is_an_exporter(
     tmp_path: Path, git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`orbit export rules` plans, writes and compares its files; an unknown name lists it."""
     folder = tmp_path / "modules"
     folder.mkdir()
     (folder / "madeup.py").write_text(MODULE, "utf-8")

@@ -41,7 +41,6 @@ class Shell:
 
 @pytest.fixture
 def shell(git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
-    """Return a shell in a workspace that has the made-up kind."""
     monkeypatch.chdir(git_repo)
     result = Shell(capsys)
     result.text("init", "--yes")

@@ -80,7 +80,6 @@ def misspelled(line: str) -> list[str]:
 
 
 def settings(forms: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every key of a schema by its dotted name, with its form."""
     for name, form in forms.items():
         yield prefix + name, form
         yield from settings(form.get("properties", {}), f"{prefix}{name}.")

@@ -95,7 +95,6 @@ def check_envelope(arguments: list[str], text: str) -> None:
 
 
 def compare(folder: Path, outputs: dict[str, str]) -> None:
-    """Compare outputs with the files of a folder, or write the files."""
     if UPDATE:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -145,7 +144,6 @@ def test_every_command_prints_what_it_did(
 
 
 def recorded_payloads(agent: str) -> list[Any]:
-    """Return the payloads of an agent that its other tests use too."""
     if agent == "generic":
         return [case["call"] for case in YAML(typ="safe").load(CASES / "push/generic_calls.yaml")]
     files = sorted((CASES / "hooks" / agent).glob("*.json"))

@@ -47,12 +47,11 @@ def put(root: Path, path: str, text: str | None) -> None:
 
 
 def text_of(root: Path, path: str) -> str | None:
-    """Return what a file holds, None where there is none."""
     file = root / path
     return file.read_bytes().decode("utf-8", "surrogateescape") if file.exists() else None
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(steps(), st.data())
 def test_a_step_that_was_begun_ends_done_or_undone(changes: list[FileChange], draw: st.DataObject) -> None:
     states = [draw.draw(STATES) for _ in changes]
@@ -87,7 +86,7 @@ def test_a_step_that_was_begun_ends_done_or_undone(changes: list[FileChange], dr
         assert recover(workspace) == []
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(steps())
 def test_a_step_is_made_whole(changes: list[FileChange]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -55,7 +55,6 @@ def records_of(store: list[tuple[int, str, list[datetime]]]) -> list[Record]:
 
 
 def in_index(records: list[Record], half_life: float) -> list[str]:
-    """Return the ids in the order of a push index."""
     parts = [part_of(record, Origin(1, 1), half_life) for record in records]
     content = pack(sorted(parts, key=order_in), {})
     memory = mmap(-1, len(content))
@@ -74,7 +73,7 @@ def in_sql(records: list[Record], half_life: float) -> list[str]:
             return [name for (name,) in connection.execute("SELECT id FROM ranked() ORDER BY rank").fetchall()]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(store=STORES, half_life=HALF_LIVES)
 def test_python_index_and_sql_have_one_order(store: list[tuple[int, str, list[datetime]]], half_life: float) -> None:
     records = records_of(store)
@@ -83,7 +82,7 @@ def test_python_index_and_sql_have_one_order(store: list[tuple[int, str, list[da
     assert in_sql(records, half_life) == expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(store=STORES, half_life=st.sampled_from([7.5, 180.0, 1e6]), days=st.integers(0, 20_000))
 def test_no_clock_changes_the_order(store: list[tuple[int, str, list[datetime]]], half_life: float, days: int) -> None:
     records = sorted(records_of(store), key=lambda record: rank_order(record, half_life))

@@ -80,7 +80,6 @@ def places(value: object, at: tuple[str | int, ...] = ()) -> list[tuple[str | in
 
 @st.composite
 def mutations(draw: st.DrawFn, record: dict[str, Any]) -> dict[str, Any]:
-    """Return a valid record after a few changes, most of which make it invalid."""
     result = copy.deepcopy(record)
     for _ in range(draw(st.integers(1, 3))):
         way = draw(st.sampled_from(places(result)))
@@ -107,7 +106,7 @@ def test_the_records_that_are_changed_are_valid(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", RECORDS)
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(draw=st.data())
 def test_both_validators_say_the_same(kind: str, draw: st.DataObject) -> None:
     record = draw.draw(mutations(RECORDS[kind]))

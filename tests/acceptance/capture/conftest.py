@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.files import commit
 
 from orbit_registry.cli.main import run
 from orbit_registry.hook import client
@@ -89,14 +90,12 @@ class Project:
 
 @pytest.fixture
 def project(git_repo: Path, git: Git, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Project:
-    """Return a project with tests that one way runs, and another does not."""
     for name, text in FILES.items():
         file = git_repo / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
     Registry.init(git_repo)
-    git(git_repo, "add", ".")
-    git(git_repo, "commit", "-q", "-m", "Shop")
+    commit(git_repo, "Shop")
     monkeypatch.chdir(git_repo)
     return Project(git_repo, capsys)
 
@@ -133,7 +132,6 @@ class Talk:
 
 
 def stumble(root: Path) -> Talk:
-    """Return a session that began with the wrong way to run tests."""
     talk = Talk(root).ask("Round the prices.")
     talk.bash("pytest tests/test_cart.py", "E   ModuleNotFoundError: No module named 'shop'", failed=True)
     return talk.bash("nox -s tests -- tests/test_cart.py", "1 passed in 0.02s")

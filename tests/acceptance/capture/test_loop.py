@@ -39,7 +39,6 @@ class Circle:
     """What that file holds once it no longer says the same."""
 
     def edit(self, root: Path, path: str) -> dict[str, Any]:
-        """Return how the agent's hook is asked about an edit."""
         if self.agent == "claude":
             return {"tool_name": "Edit", "tool_input": {"file_path": f"{root}/{path}"}, "tool_use_id": "t1"}
         patch = f"*** Begin Patch\n*** Update File: {path}\n@@\n-x\n+y\n*** End Patch\n"
@@ -109,7 +108,6 @@ def test_a_captured_learning_is_shown_until_it_is_stale(project: Project, circle
 
 
 def test_a_lesson_about_tests_is_shown_when_they_are_run_and_asked_for(project: Project) -> None:
-    """Once a session: at a command, at the failure that it describes, and at a prompt; not where it is no help."""
     name = project.capture(project.recorded("claude-stumble.jsonl"))["candidates"][0]["id"]
     project.orbit("promote", name, "--by", "Ada")
     run = {"tool_name": "Bash", "tool_use_id": "t1"}

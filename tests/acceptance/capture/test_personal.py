@@ -24,12 +24,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def learn(folder: Path, summary: str, **more: object) -> str:
-    """Add a learning for Python files that is in force, and return its id."""
     return Registry.open(folder).add("learning", {"summary": summary, "scope": {"paths": ["src/**"]}, **more}).id
 
 
 def shown(project: Project, session: str = SESSION) -> str:
-    """Return what an agent is shown that edits a file."""
     edit = {"tool_name": "Edit", "tool_input": {"file_path": f"{project.root}/src/shop/cart.py"}}
     return project.hook("PreToolUse", session, **edit)
 

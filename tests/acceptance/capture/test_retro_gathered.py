@@ -15,7 +15,6 @@ from orbit_registry.hook.events import DISPATCHED, FAILED, NOTED, Event, append
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: Project) -> Path:
-    """Return where the agent keeps the transcripts of the project."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
     folder = tmp_path / "claude/projects" / re.sub(r"[^A-Za-z0-9]", "-", str(project.root))
@@ -34,7 +33,6 @@ def event(project: Project, name: str, details: str, session: str = SESSION) -> 
 
 
 def dispatch(project: Project, item: str, loop: str, session: str = "") -> None:
-    """Write that a loop handed an item to a session."""
     event(project, DISPATCHED, f', "item": "{item}", "loop": "{loop}"', session)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
+from tests.files import write
 
 from orbit_registry.cli.main import run
 from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
@@ -29,7 +30,6 @@ PUBLISHED = Registry().with_resources(
 
 
 def answer(command: str) -> Draft202012Validator:
-    """Return what the data of a command's answer has to be."""
     there = f"answers.schema.json#/commands/{command.replace(' ', '%20')}"
     return Draft202012Validator({"$ref": there}, registry=PUBLISHED)
 
@@ -45,7 +45,6 @@ class Shell:
         Path(self.body).write_text(BODY, "utf-8")
 
     def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        """Return exit code, what was printed, and what was said on the side."""
         code = run(list(arguments))
         printed = self.capsys.readouterr()
         return code, printed.out, printed.err
@@ -67,8 +66,7 @@ def _seeded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Make one repository with two decisions and a learning, for `shell` to copy."""
     repo = tmp_path_factory.mktemp("seeded") / "repo"
     repo.mkdir()
-    (repo / "src").mkdir()
-    (repo / "src/app.py").write_text("x = 1\n", "utf-8")
+    write(repo, "src/app.py", "x = 1\n")
     here, body, former = Path.cwd(), ("--body-file", "-"), ("--legacy-id", "project-learnings/ADR-006")
     os.chdir(repo)
     try:
@@ -95,7 +93,6 @@ def _seeded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def shell(
     _seeded: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Shell:
-    """Return a shell in a repository of this test's own."""
     root = Path(shutil.copytree(_seeded[0], tmp_path / "repo"))
     monkeypatch.chdir(root)
     result = Shell(root, capsys)
@@ -105,6 +102,5 @@ def shell(
 
 @pytest.fixture
 def bare_shell(git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
-    """Return a shell in a repository that is no workspace."""
     monkeypatch.chdir(git_repo)
     return Shell(git_repo, capsys)

@@ -47,7 +47,6 @@ class Receiver:
         return requests
 
     def refuse(self, refuses: bool) -> None:
-        """Refuse what comes from now on, or take it again."""
         mark = self.folder / "refuse"
         mark.touch() if refuses else mark.unlink()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from importlib.metadata import version
@@ -26,6 +27,7 @@ def begin(root: Path, *arguments: str, add: tuple[str, ...] = LEARNING) -> subpr
     return subprocess.Popen(
         [sys.executable, "-m", "orbit_registry.cli.main", *add, *arguments],
         cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "ORBIT_LOCK_WAIT_SECONDS": "600"},
     )  # fmt: skip
 
 

@@ -36,7 +36,6 @@ def files(root: Path) -> dict[str, bytes]:
 
 @pytest.fixture(params=["ORBIT_ACTOR", "CLAUDECODE"])
 def agent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let an agent run what follows, by word or by its host's marker."""
     if request.param == "ORBIT_ACTOR":
         monkeypatch.setenv("ORBIT_ACTOR", "agent")
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import select
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.files import events
 
 pytestmark = pytest.mark.usefixtures("programs_on")
 SCHEMA = Draft202012Validator(json.loads((Path(__file__).parents[3] / "docs/schemas/brief.schema.json").read_text()))
@@ -32,7 +32,6 @@ def learn(shell: Any) -> Learn:
 
 
 def briefed(shell: Any, *arguments: str) -> dict[str, Any]:
-    """Return the data of a brief, which its published schema admits."""
     code, envelope = shell.json("brief", *arguments)
     assert (code, envelope.get("error")) == (0, None)
     assert list(SCHEMA.iter_errors(envelope)) == []
@@ -41,11 +40,6 @@ def briefed(shell: Any, *arguments: str) -> dict[str, Any]:
 
 def ids(data: dict[str, Any]) -> set[str]:
     return {entry["id"] for entry in data["matches"]}
-
-
-def last_event(root: Path) -> dict[str, Any]:
-    lines = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
-    return dict(json.loads(lines[-1]))
 
 
 def configure(root: Path, text: str) -> None:
@@ -57,10 +51,6 @@ def program(root: Path, name: str, source: str) -> str:
     """Write a Python program of the project's and return it as a list of words in YAML."""
     (root / name).write_text(source, "utf-8")
     return f"[{json.dumps(sys.executable)}, {json.dumps(str(root / name))}]"
-
-
-def fed(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode()), "utf-8"))
 
 
 # ---------------------------------------------------------------------------------------------------------- categories
@@ -82,7 +72,7 @@ def test_an_unknown_agent_gets_general_with_a_warning(shell: Any, learn: Learn) 
     assert (code, general in out, special in out) == (0, True, False)
     assert "zeppelin-pilot" in err.splitlines()[0]
     assert briefed(shell, "--agent", "zeppelin-pilot")["agent"]["known"] is False
-    event = last_event(shell.root)
+    event = events(shell.root)[-1]
     assert (event["agent"], event["categories"]) == ("zeppelin-pilot", ["general"])
     assert "zeppelin-pilot" in event["notes"][0]
 
@@ -105,7 +95,7 @@ def test_a_task_file_selects_by_words_and_files(shell: Any, learn: Learn, text: 
     assert {by_word, by_path} <= ids(data)
     assert {"id": other, "reason": "task"}.items() <= data["dropped"][0].items()
     assert data["task"] == {"id": "T-7", "title": "Fill the zeppelins"}
-    event = last_event(shell.root)
+    event = events(shell.root)[-1]
     assert (event["task"], event["query"]) == ("T-7", ["lib/a.py"])
 
 
@@ -210,7 +200,7 @@ def test_procedural_learnings_need_work_on_code(shell: Any, learn: Learn, words:
     assert (created in ids(data)) is due
     assert data["task_class"]["class"] == name
     assert data["task_class"]["reasons"]
-    event = last_event(shell.root)
+    event = events(shell.root)[-1]
     assert event["task_class"] == data["task_class"]
 
 
@@ -225,7 +215,7 @@ def test_a_program_may_classify_the_task(shell: Any, learn: Learn) -> None:
     data = briefed(shell, "--task-file", "task.json")
     assert created in ids(data)
     assert data["task_class"]["reasons"] == ["context_files", "id", "text", "title", "Where is it?"]
-    event = last_event(shell.root)
+    event = events(shell.root)[-1]
     assert event["task_class"] == {**data["task_class"], "reasons": []}
 
 
@@ -249,7 +239,7 @@ def test_a_failing_classifier_means_other(shell: Any, learn: Learn, source: str,
     data = briefed(shell, "--path", "src/app.py", "--text", "t.txt")
     assert (data["task_class"]["class"], created in ids(data)) == ("other", False)
     assert fault in data["task_class"]["fault"]
-    event = last_event(shell.root)
+    event = events(shell.root)[-1]
     assert fault in event["task_class"]["fault"]
     assert fault in event["notes"][0]
     assert "secret" not in json.dumps(event)
@@ -259,7 +249,7 @@ def test_the_event_has_no_word_of_the_task(shell: Any) -> None:
     task = {"id": "T-7", "title": "Fix tk_live_51Habc in parse_mysecret()", "text": "Rename zanzibar_token in it"}
     Path("task.json").write_text(json.dumps(task), "utf-8")
     assert briefed(shell, "--task-file", "task.json")["task_class"]["class"] == "code-gen"
-    line = json.dumps(last_event(shell.root))
+    line = json.dumps(events(shell.root)[-1])
     assert [word for word in ("tk_live", "mysecret", "zanzibar") if word in line] == []
     assert "asks to `fix` code" in line
 

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import events
 
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.retro.ensure import EnsureRequest, ensure
-
-
-def events(root: Path, *names: str) -> list[dict[str, Any]]:
-    lines = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
-    return [row for row in map(json.loads, lines) if row["event"] in names]
 
 
 def test_ensure_inserts_updates_or_skips(shell: Any) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 AGENTS = ("claude", "cursor", "copilot", "windsurf", "agents-md")
 FOLDERS = (".claude", ".cursor", ".github", ".windsurf")
-SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 
 def written(root: Path) -> dict[str, bytes]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import write
 
 from orbit_registry.exporters.plugin import FOLDERS, NAMES, skill_files
 from orbit_registry.formats.yaml import load
@@ -27,9 +28,9 @@ def commands(page: str) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_of_a_skill_runs(shell: Any, tmp_path: Path, name: str) -> None:
     page = skill_files()[f"{name}/SKILL.md"].decode()
-    program = tmp_path / "bin/orbit-registry"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m orbit_registry.cli.main "$@"\n', "utf-8")
+    program = write(
+        tmp_path, "bin/orbit-registry", f'#!/bin/sh\nexec {sys.executable} -m orbit_registry.cli.main "$@"\n'
+    )
     program.chmod(0o755)
     (shell.root / "decision.md").write_text(DECISION, "utf-8")
     environment = {**os.environ, "ORBIT_ACTOR": "agent", "PATH": f"{program.parent}:{os.environ['PATH']}"}
@@ -99,9 +100,7 @@ def test_the_plugins_hook_answers_and_is_silent_without_the_program(shell: Any, 
         "hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(shell.root), "tool_name": "Edit",
         "tool_input": {"file_path": str(shell.root / "src/app.py")},
     }  # fmt: skip
-    program = tmp_path / "bin/orbit-registry"
-    program.parent.mkdir()
-    program.write_text(f"#!{sys.executable}\n", "utf-8")
+    program = write(tmp_path, "bin/orbit-registry", f"#!{sys.executable}\n")
     program.chmod(0o755)
     tools = [str(Path(reply).parent) for tool in ("sh", "git") if (reply := shutil.which(tool))]
 

@@ -19,7 +19,6 @@ ADA = Author("Ada", "human")
 
 
 def open_failure(target: str, now: datetime) -> Record | None:
-    """Return the failure of a target that holds at a moment."""
     return failures.open_failure(Registry.open().collection.records, failures.read_target(target), now)
 
 

@@ -11,6 +11,7 @@ import click
 import pytest
 from tests.acceptance.cli.conftest import Shell
 from tests.acceptance.cli.test_json import commands
+from tests.files import write
 
 from orbit_registry.cli.main import run
 
@@ -92,8 +93,7 @@ def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> Non
 def test_the_loops_commands_are_listed_where_it_is_enabled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, listed: bool
 ) -> None:
-    (tmp_path / ".orbit").mkdir()
-    (tmp_path / ".orbit/config.yaml").write_text(f"format: orbit-registry\nschema_version: 1\n{said}", "utf-8")
+    write(tmp_path, ".orbit/config.yaml", f"format: orbit-registry\nschema_version: 1\n{said}")
     monkeypatch.chdir(tmp_path)
     assert run(["--help"]) == 0
     printed = capsys.readouterr().out

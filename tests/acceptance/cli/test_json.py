@@ -27,7 +27,6 @@ ENVELOPE = Draft202012Validator(json.loads(ENVELOPE_SCHEMA.read_text("utf-8")))
 def commands(
     command: click.Command = orbit, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Yield every command with its words, groups before what is in them."""
     yield path, command
     if isinstance(command, click.Group):
         context = click.Context(command, info_name=" ".join(("orbit", *path)))

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import write
 
 from orbit_registry.model.ids import INVERSES
 
 
 def ties(answer: dict[str, Any]) -> dict[str, tuple[int, list[str]]]:
-    """Return how far each related record is, and the words that lead to it."""
     rows = answer["data"]["related"]
     return {row["id"]: (row["depth"], sorted(tie["rel"] for tie in row["links"])) for row in rows}
 
@@ -123,7 +123,6 @@ def test_a_documents_links_count_from_where_it_stands(shell: Any) -> None:
 
 
 def _doc(shell: Any, path: str, text: str, *versions: str) -> str:
-    """Return the id of a file of the project, taken over for some versions."""
     file = shell.root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8")
@@ -180,8 +179,7 @@ def test_circles_end_and_depth_and_direction_bind(shell: Any) -> None:
 def test_code_that_cites_a_record_is_named_with_its_line(shell: Any) -> None:
     config = shell.root / ".orbit/config.yaml"
     config.write_text(config.read_text("utf-8") + 'code: ["src/**"]\n', "utf-8")
-    (shell.root / "src").mkdir(exist_ok=True)
-    (shell.root / "src/lock.py").write_text("import os\n# as ADR-0001 says\n", "utf-8")
+    write(shell.root, "src/lock.py", "import os\n# as ADR-0001 says\n")
     subprocess.run(["git", "add", "src/lock.py"], check=True)
 
     assert shell.json("related", "ADR-0001")[1]["data"]["cited_in"] == [{"path": "src/lock.py", "line": 2}]

@@ -17,7 +17,6 @@ SCHEMAS = Path(__file__).parents[3] / "docs" / "schemas"
 
 
 def data_of(shell: Any, *arguments: str) -> Any:
-    """Return the data of a command's JSON, which its published schema admits."""
     code, envelope = shell.json(*arguments)
     assert code == 0
     schema = json.loads((SCHEMAS / f"{arguments[0]}.schema.json").read_text("utf-8"))

@@ -8,23 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import events
 
 from orbit_registry.hook.events import Event, append
 
 TEXT = "Uploads fail without a retry key"
 
 
-def noted(shell: Any) -> list[dict[str, Any]]:
-    log = shell.root / ".orbit/state/log/events.jsonl"
-    rows = [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.exists() else []
-    return [row for row in rows if row["event"] == "noted"]
-
-
 @pytest.mark.parametrize("more", [("--attempts", "1"), (), ("--skip-reason", "routine-heartbeat")])
 def test_a_first_success_suggests_nothing(shell: Any, more: tuple[str, ...]) -> None:
     assert shell("note", TEXT, *more) == (0, "", "")
 
-    (event,) = noted(shell)
+    (event,) = events(shell.root, "noted")
     assert (event["attempts"], event["skip_reason"]) == (1, more[1] if "--skip-reason" in more else None)
     assert "Uploads" not in json.dumps(event)
     envelope = shell.json("note", TEXT, *more)[1]
@@ -40,7 +35,7 @@ def test_attempts_and_errors_suggest_records(shell: Any, more: tuple[str, ...]) 
     assert envelope["next"] == [ask["command"] for ask in asks]
     text = shell("note", TEXT, *more)[1]
     assert text.index("learning:") < text.index("a script that shows") < text.index("rule:")
-    assert noted(shell)[-1]["asked"] == [ask["kind"] for ask in asks]
+    assert events(shell.root, "noted")[-1]["asked"] == [ask["kind"] for ask in asks]
 
     assert shell(*shlex.split(asks[0]["command"])[1:], "--yes")[0] == 0
     assert shell(*shlex.split(asks[2]["command"])[1:])[0] == 0
@@ -84,7 +79,7 @@ def test_a_total_failure_is_recorded_once(shell: Any) -> None:
     assert shell("fail", "--check", "task:T-7")[0] == 1
     again = shell.json("note", TEXT, "--failed", "--attempts", "4", "--task", "T-7")[1]
     assert again["data"]["unsolved"]["id"] == record["id"]
-    assert [event["ids"] for event in noted(shell)] == [[record["id"]], [record["id"]]]
+    assert [event["ids"] for event in events(shell.root, "noted")] == [[record["id"]], [record["id"]]]
     assert shell("check")[0] == 0
 
 
@@ -96,7 +91,7 @@ def test_a_total_failure_is_recorded_once(shell: Any) -> None:
 )  # fmt: skip
 def test_a_contradictory_note_is_refused(shell: Any, arguments: list[str]) -> None:
     assert shell("note", *arguments)[0] == 2
-    assert noted(shell) == []
+    assert events(shell.root, "noted") == []
 
 
 @pytest.mark.parametrize(("arguments", "reason"), [
@@ -110,7 +105,7 @@ def test_a_contradictory_note_is_refused(shell: Any, arguments: list[str]) -> No
 def test_a_turn_without_news_has_a_skip_reason(shell: Any, arguments: tuple[str, ...], reason: str | None) -> None:
     shell("note", "known already, long enough to tell something else of", "--turn", "1")
     assert shell.json("note", *arguments, "--turn", "2")[1]["data"]["skip_reason"] == reason
-    assert noted(shell)[-1]["skip_reason"] == reason
+    assert events(shell.root, "noted")[-1]["skip_reason"] == reason
 
 
 def test_a_turn_has_one_id(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +113,7 @@ def test_a_turn_has_one_id(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     first = shell.json("note", TEXT, "--turn", "12", "--tools", "1", "--evidence", " a.log, b ,a.log,")[1]["data"]
     again = shell.json("note", TEXT.upper(), "--turn", "12")[1]["data"]
     assert (first["turn"], again["turn"], again["skip_reason"]) == ("note:-:cli:s-1:12", "note:-:cli:s-1:12", None)
-    assert first["evidence"] == noted(shell)[0]["evidence"] == ["a.log", "b"]
+    assert first["evidence"] == events(shell.root, "noted")[0]["evidence"] == ["a.log", "b"]
     assert shell.json("note", TEXT, "--turn", "hook:claude:Stop:s-1:7")[1]["data"]["turn"] == "hook:claude:Stop:s-1:7"
 
 

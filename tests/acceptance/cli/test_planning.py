@@ -34,7 +34,6 @@ def configure(root: Path, **sources: object) -> None:
 
 
 def put(root: Path, name: str, value: object) -> str:
-    """Write a file of JSON, or of the text as it is."""
     (root / name).write_text(value if isinstance(value, str) else json.dumps(value), "utf-8")
     return name
 

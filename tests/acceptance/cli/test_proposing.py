@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import write
 
 from orbit_registry.errors import InvalidRecordError
 from orbit_registry.formats.diff import unified_diff
@@ -220,7 +221,6 @@ def test_a_proposal_never_leaves_the_project(shell: Any, skill: Path, tmp_path: 
 
 
 def _hand_made(shell: Any, path: str, diff: str, **target: str) -> str:
-    """Add an approved proposal whose diff somebody wrote by hand."""
     fields = {"title": f"Change {path}", "reason": "because", "drift": "additive", "target": {"path": path, **target}}
     record_id = Registry.open().add("proposal", {**fields, "diff": diff}).id
     assert shell("promote", record_id)[0] == 0
@@ -334,20 +334,19 @@ BROWSER = "The sandbox has no browser; ask for one before the plan is made"
 
 
 def planning_page(shell: Any, text: str) -> None:
-    """Write the page of a skill that is called planning."""
-    page = shell.root / "skills/planning/SKILL.md"
-    page.parent.mkdir(parents=True)
-    page.write_text(f"---\nname: planning\ndescription: How runs are planned.\n---\n\n# Planning\n\n{text}\n", "utf-8")
+    write(
+        shell.root,
+        "skills/planning/SKILL.md",
+        f"---\nname: planning\ndescription: How runs are planned.\n---\n\n# Planning\n\n{text}\n",
+    )
 
 
 def advise(shell: Any, loop: str, text: str) -> str:
-    """Record a retro that recommends something and return its id."""
     outcome = ("--summary", "x", "--outcome", "story:S-1=failed,attempts=2")
     return str(shell.json("retro", "--loop", loop, "--recommend", text, *outcome)[1]["data"]["retro"]["id"])
 
 
 def failed(root: Path, session: str, record: str, path: str) -> None:
-    """Write that a call on a file failed as a record describes."""
     event = Event("hook:PostToolUseFailure", 1_795_000_000)
     event.session, event.failed, event.query, event.has_failed = session, [record], [path], True
     append(str(root), event)

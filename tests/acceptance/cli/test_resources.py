@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.acceptance.cli.conftest import Shell
 from tests.conftest import Git
+from tests.files import events
 
 from orbit_registry.resources.intake import raw_digest
 
@@ -19,7 +20,6 @@ GUIDE = "# Deploying\n\nHow it goes.\n\n## Steps\n\nFirst the zebra.\n"
 
 @pytest.fixture
 def files(shell: Shell, git: Git) -> Shell:
-    """Return a shell beside a document and a script that are committed."""
     Path("docs").mkdir(exist_ok=True)
     Path("docs/deploy.md").write_text(GUIDE, "utf-8")
     Path("tools").mkdir()
@@ -112,8 +112,7 @@ def test_a_document_changes_when_it_is_refreshed(files: Shell, git: Git) -> None
     assert "okapi" in copy.read_text("utf-8")
     assert done["freshness"]["verified_by"] == done["created_by"]["name"]
     assert files.json("refresh", data["id"])[1]["data"]["changed"] is False
-    log = Path(".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
-    event = next(event_row for line in log if (event_row := json.loads(line))["event"] == "refreshed")
+    (event,) = events(files.root, "refreshed")
     assert (event["id"], event["by"], event["old_ref"]) == (data["id"], done["created_by"]["name"], data["source_ref"])
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.acceptance.cli.conftest import Shell
 from tests.conftest import Git
+from tests.files import commit
 
 HOSTILE = "#!/bin/sh\n# <script>alert(1)</script> <img src=x onerror=alert(1)>\n# ```\necho zebra\n"
 
@@ -17,17 +17,9 @@ def script(shell: Shell, git: Git) -> str:
     """Return the id of a script that is committed, taken over and applies to the sources."""
     Path("tools").mkdir()
     Path("tools/hi.sh").write_text(HOSTILE, "utf-8")
-    git(shell.root, "add", ".")
-    git(shell.root, "commit", "-qm", "Add a script")
+    commit(shell.root, "Add a script")
     answer = shell.json("import", "script", "tools/hi.sh", "--title", "Say hi", "--path", "src/**")[1]
     return str(answer["data"]["id"])
-
-
-def found(shell: Shell, text: str) -> list[str]:
-    code, answer = shell.json("search", text)
-    hits: Any = answer["data"]
-    assert code == 0
-    return [hit["id"] for hit in (hits if isinstance(hits, list) else hits["hits"])]
 
 
 def test_scripts_are_pushed_before_learnings_and_documents_after(shell: Shell, script: str) -> None:
@@ -94,8 +86,7 @@ def test_its_page_shows_the_text_and_runs_none_of_it(shell: Shell, script: str, 
 
 def test_an_old_versions_copy_is_not_to_be_overwritten(shell: Shell, git: Git) -> None:
     Path("docs/deploying.md").write_text("# How we deploy\n\nFirst.\n", "utf-8")
-    git(shell.root, "add", ".")
-    git(shell.root, "commit", "-qm", "Say how")
+    commit(shell.root, "Say how")
     old = shell.json("import", "doc", "docs/deploying.md", "--version", "1.0")[1]["data"]["id"]
     Path("docs/deploying.md").write_text("# How we deploy\n\nLast.\n", "utf-8")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import events
 
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
@@ -74,11 +74,6 @@ def open_failure(target: str) -> Record | None:
 def files(root: Path) -> dict[str, str]:
     saved = [*(root / ".orbit").glob("[!s]*/*/*"), *(root / ".orbit/state/inbox").glob("*/*/*")]
     return {str(file): file.read_text("utf-8") for file in saved if file.is_file()}
-
-
-def events(root: Path, *names: str) -> list[dict[str, Any]]:
-    lines = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
-    return [row for row in map(json.loads, lines) if row["event"] in names]
 
 
 def test_findings_become_pending_learnings(shell: Any, retro_file: Path) -> None:

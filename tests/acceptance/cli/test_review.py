@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import commit
 
 from orbit_registry.formats.yaml import load
 from orbit_registry.registry import Registry
@@ -86,8 +87,7 @@ def test_an_import_can_assume_a_status(shell: Any) -> None:
 def test_git_confirms_an_approver(shell: Any, git: Any) -> None:
     options = ("--pending", "--body-file", shell.body)
     created = shell.json("adr", "add", "--title", "Write to a queue", *options)[1]["data"]["id"]
-    git(shell.root, "add", ".")
-    git(shell.root, "commit", "-qm", "Propose")
+    commit(shell.root, "Propose")
     git(shell.root, "switch", "-qc", "approve")
     assert shell("promote", created, "--by", "Ada Lovelace")[0] == 0
 
@@ -209,7 +209,6 @@ APPROVING = {
 
 
 def waiting_record(shell: Any, name: str) -> str:
-    """Return the id of a record that waits for the verb of a name."""
     if name in ("rule", "any"):
         return str(shell.json(*RULE, "--tag", "sql")[1]["data"]["id"])
     if name == "adr":

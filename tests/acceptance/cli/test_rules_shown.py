@@ -17,7 +17,6 @@ FITTING, OTHER = "Put every query into one transaction", "Draw the logo in green
 
 @pytest.fixture
 def rule(shell: Any) -> str:
-    """Return the id of a rule in force that a tag leads to."""
     command = ["rule", "add", "--title", TITLE, "--rationale", "The export read half a row.", "--tag", "sql"]
     result = str(shell.json(*command)[1]["data"]["id"])
     assert shell("promote", result)[0] == 0
@@ -25,7 +24,6 @@ def rule(shell: Any) -> str:
 
 
 def briefed(shell: Any, *arguments: str) -> tuple[set[str], dict[str, str]]:
-    """Return what a brief shows, and what it leaves out with the reason."""
     code, envelope = shell.json("brief", "--for", "prompt", *arguments)
     assert code == 0
     dropped = {entry["id"]: entry["reason"] for entry in envelope["data"]["dropped"]}
@@ -42,7 +40,6 @@ def beside(result: Reply) -> set[str]:
 
 
 def task(shell: Any, text: str) -> str:
-    """Return the name of a file with the words of a task."""
     (shell.root / "task.md").write_text(text, "utf-8")
     return "task.md"
 

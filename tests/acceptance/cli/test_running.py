@@ -7,11 +7,11 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.acceptance.cli.conftest import Shell
 from tests.conftest import Git
+from tests.files import commit, events
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.mcp.dispatch import available_tools, reply
@@ -31,16 +31,13 @@ exit 3
 
 @pytest.fixture
 def script(shell: Shell, git: Git) -> str:
-    """Return the id of a script that is committed and taken over."""
     Path("tools").mkdir()
     Path("tools/job.sh").write_text(SCRIPT, "utf-8")
-    git(shell.root, "add", ".")
-    git(shell.root, "commit", "-qm", "Add a script")
+    commit(shell.root, "Add a script")
     return taken(shell, git, "tools/job.sh")
 
 
 def taken(shell: Shell, git: Git, path: str) -> str:
-    """Take a script over, commit its record, and return its id."""
     code, answer = shell.json("import", "script", path)
     assert code == 0
     committed(shell, git)
@@ -48,19 +45,12 @@ def taken(shell: Shell, git: Git, path: str) -> str:
 
 
 def committed(shell: Shell, git: Git) -> None:
-    git(shell.root, "add", ".")
-    git(shell.root, "commit", "-qm", "Record")
+    commit(shell.root, "Record")
 
 
 def record_file(shell: Shell, script: str) -> Path:
     (file,) = (shell.root / ".orbit/resources").glob(f"*{script}*/resource.yaml")
     return file
-
-
-def events(shell: Shell) -> list[dict[str, Any]]:
-    log = shell.root / ".orbit/state/log/events.jsonl"
-    lines = log.read_text("utf-8").splitlines() if log.exists() else []
-    return [row for line in lines if (row := json.loads(line))["event"] == "run"]
 
 
 def test_a_reviewed_script_is_run(shell: Shell, script: str) -> None:
@@ -72,7 +62,7 @@ def test_a_reviewed_script_is_run(shell: Shell, script: str) -> None:
     assert answer["data"]["exit_code"] == 3
     assert answer["data"]["stdout"].startswith("args:a b --trust $(id)\n")
     assert answer["data"]["stderr"] == "oops\n"
-    (event,) = events(shell)
+    (event,) = events(shell.root, "run")
     assert (event["id"], event["exit_code"], event["role"], event["trusted"]) == (script, 3, "human", 0)
 
 
@@ -98,7 +88,10 @@ def test_what_is_not_the_reviewed_script_is_refused(shell: Shell, script: str, g
     assert "not what it was" in message
     assert "not committed" in message
     assert shell.json("run", script, "--trust")[0] == 3
-    assert [(event.get("refused"), event.get("trusted")) for event in events(shell)] == [(1, None), (None, 1)]
+    assert [(event.get("refused"), event.get("trusted")) for event in events(shell.root, "run")] == [
+        (1, None),
+        (None, 1),
+    ]
 
     git(shell.root, "commit", "-qam", "Change it")
     assert "not what it was" in shell("run", script)[2]
@@ -127,7 +120,7 @@ def test_no_trust_leads_out_of_the_project(shell: Shell, script: str, tmp_path: 
     assert shell("run", "--trust", "ADR-0001")[0] == 2
     doc = shell.json("import", "doc", "docs/adr/0001-use-sqlite.md")[1]["data"]["id"]
     assert shell("run", "--trust", doc)[0] == 2
-    assert events(shell) == []
+    assert events(shell.root, "run") == []
 
 
 def test_an_agent_runs_what_was_reviewed_and_no_more(
@@ -142,8 +135,11 @@ def test_an_agent_runs_what_was_reviewed_and_no_more(
     assert shell("run", script)[0] == 1
 
     digest = raw_digest(Path("tools/job.sh").read_bytes())
-    assert [(event["role"], event.get("refused")) for event in events(shell)] == [("agent", None), *[("agent", 1)] * 2]
-    assert events(shell)[-1]["content_hash"] == digest
+    assert [(event["role"], event.get("refused")) for event in events(shell.root, "run")] == [
+        ("agent", None),
+        *[("agent", 1)] * 2,
+    ]
+    assert events(shell.root, "run")[-1]["content_hash"] == digest
 
 
 def running_processes() -> list[str]:
@@ -156,22 +152,20 @@ def running_processes() -> list[str]:
 
 def test_a_script_that_takes_too_long_is_ended(shell: Shell, git: Git) -> None:
     Path("slow.sh").write_text("echo $$ > pid\n(trap '' TERM; sleep 60) &\nsleep 60 & sleep 60\n", "utf-8")
-    git(shell.root, "add", ".")
-    git(shell.root, "commit", "-qm", "Slow")
+    commit(shell.root, "Slow")
     slow = taken(shell, git, "slow.sh")
 
     code, answer = shell.json("run", slow, "--timeout", "0.3")
 
     assert code == 124
     assert answer["data"]["timed_out"] is True
-    assert events(shell)[0]["exit_code"] == 124
+    assert events(shell.root, "run")[0]["exit_code"] == 124
     assert not Path("pid").exists() or running_processes() == []  # a slow machine may end it before it writes
 
 
 def test_what_a_script_leaves_running_ends_with_it(shell: Shell, git: Git) -> None:
     Path("left.sh").write_text("echo $$ > pid\n(trap '' TERM; exec sleep 60) &\nexit 4\n", "utf-8")
-    git(shell.root, "add", ".")
-    git(shell.root, "commit", "-qm", "Leave one")
+    commit(shell.root, "Leave one")
 
     assert shell.json("run", taken(shell, git, "left.sh"))[0] == 4
 
@@ -191,8 +185,7 @@ def test_what_a_script_leaves_running_ends_with_it(shell: Shell, git: Git) -> No
 )
 def test_the_first_line_or_the_name_says_what_runs_it(shell: Shell, git: Git, name: str, text: str, code: int) -> None:
     Path(name).write_text(text, "utf-8")
-    git(shell.root, "add", ".")
-    git(shell.root, "commit", "-qm", "One")
+    commit(shell.root, "One")
 
     result = shell.json("run", taken(shell, git, name))
 
@@ -313,6 +306,6 @@ def test_agents_are_offered_it_only_where_both_allow_it(
     answer = reply("run", arguments, caller, Registry.open)
     assert "exit code 3" in answer.text
     assert "args:one" in answer.text
-    assert events(shell)[0]["role"] == "agent"
+    assert events(shell.root, "run")[0]["role"] == "agent"
     monkeypatch.setenv("ORBIT_PROGRAMS", "off")
     assert not offered()

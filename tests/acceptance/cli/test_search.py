@@ -183,7 +183,6 @@ def test_an_id_finds_its_record_first(shell: Any) -> None:
 
 
 def take(shell: Any, what: str, name: str, text: str, *arguments: str) -> str:
-    """Write a file, take it over as a resource, and return its id."""
     (shell.root / name).write_text(text, "utf-8")
     code, envelope = shell.json("import", what, name, *arguments)
     assert code == 0, envelope

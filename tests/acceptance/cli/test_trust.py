@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import write
 
 from orbit_registry.workspace import trusted_commands
 from orbit_registry.workspace.workspace import find_workspace
@@ -35,7 +36,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ran(root: Path) -> Path:
-    """Return the file that a command of the configuration leaves."""
     return root.parent / f"ran-{root.name}"
 
 
@@ -61,8 +61,6 @@ def name_all(root: Path, more: str = "") -> None:
 
 @pytest.fixture
 def at_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Return what gives an answer at a terminal to the next question."""
-
     def answer(text: str) -> None:
         monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
         monkeypatch.setattr("click.termui.visible_prompt_func", lambda *_: text)
@@ -198,8 +196,7 @@ def test_a_linked_work_tree_shares_consent_and_a_forged_one_does_not(
         assert trusted_commands.allowed(find_workspace(forged)) == {}
     whole_copy = tmp_path / "forged-whole"
     shutil.copytree(tmp_path / "linked", whole_copy)
-    (whole_copy / "meta").mkdir()
-    (whole_copy / "meta/commondir").write_text(f"{shell.root}/.git\n", "utf-8")
+    write(whole_copy, "meta/commondir", f"{shell.root}/.git\n")
     (whole_copy / "meta/gitdir").write_text(f"{whole_copy}/.git\n", "utf-8")
     (whole_copy / ".git").write_text("gitdir: meta\n", "utf-8")
     assert trusted_commands.allowed(find_workspace(whole_copy)) == {}

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.files import write, write_learning
 
 from orbit_registry.doctor.watchdog import Watch, watch
 from orbit_registry.formats.yaml import load
@@ -26,16 +27,6 @@ SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/watchdog.schema.j
 EXAMPLES = Path(__file__).parents[3] / "docs/examples/watchdog"
 WINDOW = timedelta(hours=4)
 NOW = datetime.now(UTC)
-LEARNING = """\
-schema_version: 1
-id: L-{code}
-uid: "{uid}"
-summary: Fact {code} of many
-status: {status}
-created_at: '{at}'
-updated_at: '{at}'
-created_by: {{name: A, role: human}}
-"""
 
 
 def look(shell: Any, later: timedelta = timedelta(0)) -> Watch:
@@ -61,13 +52,9 @@ def said(shell: Any, name: str, session: str = "s-1", at: datetime = NOW) -> Non
 
 
 def many(shell: Any, count: int, status: str = "active", at: datetime = NOW) -> None:
+    stamp = at.strftime("%Y-%m-%dT%H:%M:%SZ")
     for number in range(count):
-        code = f"{number:05d}"
-        folder = shell.root / ".orbit/learnings" / f"L-{code}"
-        folder.mkdir()
-        uid = f"{number:032x}"
-        text = LEARNING.format(code=code, uid=uid, status=status, at=at.strftime("%Y-%m-%dT%H:%M:%SZ"))
-        (folder / "learning.yaml").write_text(text, "utf-8")
+        write_learning(shell.root, number, status=status, summary=f"Fact {number:05d} of many", created_at=stamp)
 
 
 def test_a_healthy_workspace_has_no_finding(shell: Any) -> None:
@@ -194,9 +181,11 @@ def test_looking_again_and_again_prints_each_look(shell: Any) -> None:
 def home(shell: Any, tmp_path: Path) -> Path:
     """Return a home with the workspace as `project`, and the command where a user's installation has it."""
     shell.root.rename(tmp_path / "project")
-    command = tmp_path / ".local/bin/orbit-registry"
-    command.parent.mkdir(parents=True)
-    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m orbit_registry.cli.main "$@"\n', "utf-8")
+    command = write(
+        tmp_path,
+        ".local/bin/orbit-registry",
+        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m orbit_registry.cli.main "$@"\n',
+    )
     command.chmod(0o755)
     return tmp_path
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import files
+from tests.files import commit, make_workspace, write_learning
 
 from orbit_registry.hook import client
 from orbit_registry.matching.match import current_index
@@ -21,19 +23,9 @@ PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 """A busy machine is no bug: what is tested is what the hook says, not how soon."""
 
 
-def write_learning(root: Path, number: int, pending: bool = False, **fields: object) -> Path:
-    """Write a learning as an editor would: JSON is YAML."""
-    folder = ".orbit/state/inbox/learnings" if pending else ".orbit/learnings"
-    file = root / folder / f"L-{number:05d}/learning.yaml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    data = {
-        "schema_version": 1, "id": f"L-{number:05d}", "uid": f"{number:032x}",
-        "status": "candidate" if pending else "active", "summary": f"Learning {number}",
-        "scope": {"paths": ["src/**"]}, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
-        **fields,
-    }  # fmt: skip
-    file.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in data.items()), "utf-8")
-    return file
+def dispatched(root: Path) -> list[dict[str, Any]]:
+    """Return a project's events, but for syncs: one that a call starts ends whenever it ends."""
+    return [row for row in files.events(root) if row["event"] != "synced"]
 
 
 def bring_up_to_date(root: Path) -> None:
@@ -41,17 +33,14 @@ def bring_up_to_date(root: Path) -> None:
 
 
 @pytest.fixture
-def root(git_repo: Path, git: Callable[..., str]) -> Path:
+def root(git_repo: Path) -> Path:
     """Return a workspace with three learnings for `src/**` and its push index."""
-    (git_repo / ".orbit").mkdir()
-    (git_repo / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
-    (git_repo / ".gitignore").write_text(".orbit/state/\n", "utf-8")
+    make_workspace(git_repo)
     (git_repo / "src").mkdir()
     (git_repo / "src/a.py").touch()
     for number in range(1, 4):
         write_learning(git_repo, number)
-    git(git_repo, "add", ".")
-    git(git_repo, "commit", "-q", "-m", "Learn")
+    commit(git_repo)
     bring_up_to_date(git_repo)
     return git_repo
 
@@ -99,17 +88,9 @@ def learning() -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def sync() -> Callable[[Path], None]:
-    """Return what brings a project's push index up to date."""
     return bring_up_to_date
 
 
 @pytest.fixture(scope="session")
 def events() -> Callable[[Path], list[dict[str, Any]]]:
-    """Return what reads a project's event log, but for syncs: one that a call starts ends whenever it ends."""
-
-    def read(root: Path) -> list[dict[str, Any]]:
-        file = root / ".orbit/state/log/events.jsonl"
-        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line] if file.exists() else []
-        return [row for row in rows if row["event"] != "synced"]
-
-    return read
+    return dispatched

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acceptance.hook.conftest import LAUNCH, PATIENT, bring_up_to_date, run_client, write_learning
+from tests.acceptance.hook.conftest import LAUNCH, PATIENT, bring_up_to_date, run_client
+from tests.files import write_learning, write_record
 
 from orbit_registry.hook.context import PER_SESSION
 from orbit_registry.hook.render import END, START
@@ -21,15 +22,6 @@ from orbit_registry.workspace.workspace import open_workspace
 Call = Callable[..., dict[str, Any]]
 WHEN = "2026-01-01T00:00:00Z"
 EDIT = {"tool_name": "Edit", "tool_input": {"file_path": "src/a.py"}}
-
-
-def write(root: Path, path: str, **fields: object) -> None:
-    """Write a record as an editor would: JSON is YAML."""
-    file = root / path
-    file.parent.mkdir(parents=True)
-    uid = f"{int.from_bytes(str(fields['id']).encode(), 'big'):032x}"
-    data = {"schema_version": 1, "uid": uid, "created_at": WHEN, "updated_at": WHEN, **fields}
-    file.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in data.items()), "utf-8")
 
 
 def rule(root: Path, code: str, title: str, **fields: object) -> None:
@@ -42,7 +34,7 @@ def rule(root: Path, code: str, title: str, **fields: object) -> None:
         "priority": 9,
         **fields,
     }
-    write(root, f".orbit/rules/R-{code}/rule.yaml", id=f"R-{code}", **outputs)
+    write_record(root, f".orbit/rules/R-{code}/rule.yaml", **outputs)
 
 
 @pytest.fixture
@@ -51,9 +43,9 @@ def ruled(root: Path) -> Path:
     rule(root, "aaaaa", "Wrap every query in a transaction", scope={"paths": ["src/**"]})
     rule(root, "bbbbb", "Retry uploads with a key", scope={"tags": ["sql"]})
     rule(root, "ccccc", "Name each lock", scope={"paths": ["nowhere/**", "src/none"]})
-    write(root, ".orbit/failures/F-ddddd/failure.yaml", id="F-ddddd", status="open", title="Story 7",
+    write_record(root, ".orbit/failures/F-ddddd/failure.yaml", status="open", title="Story 7",
           target={"type": "story", "id": "7"}, reason="It fails.", ttl_days=0)  # fmt: skip
-    write(root, ".orbit/adrs/ADR-0001/adr.yaml", id="ADR-0001", status="accepted", title="Use locks", priority=255,
+    write_record(root, ".orbit/adrs/ADR-0001/adr.yaml", status="accepted", title="Use locks", priority=255,
           scope={"paths": ["src/**"]}, links=[{"rel": "related_to", "to": "R-ccccc"}])  # fmt: skip
     (root / "src/none").touch()
     bring_up_to_date(root)

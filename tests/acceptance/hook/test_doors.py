@@ -25,7 +25,6 @@ Call = Callable[..., dict[str, Any]]
 
 
 def hook(call: Call, root: Path, name: str) -> list[str]:
-    """Return what the hook shows before an edit of a file."""
     return ids(call("PreToolUse", tool_name="Edit", tool_input={"file_path": f"{root}/src/{name}"}))
 
 

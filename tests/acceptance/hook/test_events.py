@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from tests.acceptance.hook.conftest import bring_up_to_date
 from tests.acceptance.hook.replies import edit, ids
+from tests.files import write
 
 from orbit_registry.hook.project import session_of_process
 
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
-LOG = ".orbit/state/log"
 ALL = ["L-00001", "L-00002", "L-00003"]
 Call = Callable[..., dict[str, Any]]
 Events = Callable[[Path], list[dict[str, Any]]]
@@ -151,9 +151,7 @@ def test_a_decisions_document_is_the_decision(
     root: Path, call: Call, events: Events, sync: Callable[[Path], None]
 ) -> None:
     text = ["## Context\n\nx\n\n## Decision\n\ny\n\n## Consequences\n\n- Cost: z\n"]
-    log = root / "docs/4_decisions.md"
-    log.parent.mkdir()
-    log.write_text("# Decisions\n", "utf-8")
+    log = write(root, "docs/4_decisions.md", "# Decisions\n")
     for number, (path, scope) in enumerate([("docs/one.md", "lib/**"), (str(log), "src/**"), (str(log), "lib/**")], 1):
         heading = f"\n## ADR-{number:04d} — Title {number}\n\nStatus: Accepted · 2026-01-01\n\n{text[0]}"
         file = root / path

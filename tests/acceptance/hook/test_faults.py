@@ -20,7 +20,6 @@ from orbit_registry.hook.events import FAULTS
 from orbit_registry.hook.session import LARGEST
 from orbit_registry.workspace.lock import locked
 
-ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 LOG = ".orbit/state/log"
 ALL = ["L-00001", "L-00002", "L-00003"]

@@ -21,7 +21,6 @@ CALL, REPLY = (
 )
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
-Run = Callable[..., bytes]
 
 
 def installed(root: Path, name: str, *arguments: str) -> Path:

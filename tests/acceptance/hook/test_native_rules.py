@@ -24,7 +24,6 @@ def rule(root: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def edited(root: Path, call: Call, **more: object) -> bool:
-    """Edit a file and say whether the hook had something to say."""
     return bool(call("PreToolUse", tool_name="Edit", tool_input={"file_path": f"{root}/src/a.py"}, **more))
 
 

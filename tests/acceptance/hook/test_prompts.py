@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.acceptance.hook.conftest import bring_up_to_date, run_client, write_learning
+from tests.files import events
 
 Call = Callable[..., dict[str, Any]]
 QUESTION = "why does the invoice double after a retry?"
@@ -17,7 +18,6 @@ SCOPE = {"paths": ["billing/**"]}
 
 @pytest.fixture
 def told(root: Path) -> Path:
-    """Return the workspace with records of several subjects, one of them retired."""
     write_learning(root, 11, summary="A retry makes a double invoice without a key", scope=SCOPE)
     write_learning(root, 12, summary="A retry doubles the invoice, as it did", scope=SCOPE, status="archived")
     for number, text in enumerate(("Take locks in one order", "Close sockets early", "Measure before a cache"), 13):
@@ -72,6 +72,5 @@ def test_the_score_that_is_asked_for_can_be_set(told: Path, call: Call) -> None:
 def test_hostile_prompts_end_well_and_in_time(told: Path, prompt: str) -> None:
     payload = {"cwd": str(told), "session_id": "h", "hook_event_name": "UserPromptSubmit", "prompt": prompt}
     run_client(told, json.dumps(payload).encode(), ORBIT_HOOK_DEADLINE_MS="2000")
-    events = (told / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
-    ends = [(event["skip_reason"] == "deadline", event.get("fault")) for event in map(json.loads, events)]
+    ends = [(event["skip_reason"] == "deadline", event.get("fault")) for event in events(told)]
     assert ends == [(False, None)]

@@ -12,7 +12,6 @@ from orbit_registry.hook.index import ID, TEASER, Index, open_index
 
 @pytest.fixture
 def root(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a workspace in which one stands, as a person."""
     monkeypatch.chdir(git_repo)
     monkeypatch.setenv("ORBIT_ACTOR", "human")
     assert run(["init", "--yes"]) == 0

@@ -81,7 +81,6 @@ class Clone:
         return self.path / "docs" / "design" / "registry" / "4_decisions.md"
 
     def headings(self) -> list[str]:
-        """Return the numbers of the log's entries, in its order."""
         return [line.split(" ")[1] for line in self.log.read_text("utf-8").splitlines() if line.startswith("## ")]
 
 
@@ -93,7 +92,6 @@ def at() -> type[Clone]:
 
 @pytest.fixture
 def origin(git_repo: Path) -> Clone:
-    """Return a repository with Orbit and one decision of each style."""
     Registry.init(git_repo)
     clone = Clone(git_repo)
     clone.add("Keep prose in one place")

@@ -63,7 +63,6 @@ def counts(proof: Proof, name: str) -> tuple[tuple[int, int], ...]:
 
 
 def test_each_measure_counts_what_it_says(project: Path) -> None:
-    """Three pairs, two at the first edit of a file that a commit names the record of."""
     proof = proof_of(project)
     assert (proof.records, proof.live, proof.commits) == (3, 2, 5)
     assert counts(proof, "delivery") == ((3, 3), (1, 3), (1, 3))
@@ -78,7 +77,6 @@ def test_each_measure_counts_what_it_says(project: Path) -> None:
 
 
 def test_fewer_commits_are_asked_about(project: Path) -> None:
-    """The newest ones."""
     assert counts(proof_of(project, 1), "related")[0] == (0, 1)
 
 
@@ -92,7 +90,6 @@ def test_a_commit_that_writes_the_record_is_no_question(project: Path, git: Git)
 
 
 def test_a_sample_is_drawn_and_said(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same one each time."""
     monkeypatch.setattr(proving, "MOST_FILES", 2)
     first, second = proof_of(project), proof_of(project)
     assert first.samples["files"] == (2, 3)
@@ -101,7 +98,6 @@ def test_a_sample_is_drawn_and_said(project: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_json_fits_its_schema(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """And no progress is printed where nobody looks."""
     assert run(["prove", "--format", "json"]) == 0
     output = capsys.readouterr()
     assert list(SCHEMA.iter_errors(json.loads(output.out))) == []
@@ -111,7 +107,6 @@ def test_json_fits_its_schema(project: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_without_a_commit_it_says_so(tmp_path: Path, git: Git) -> None:
-    """Files are asked about even so."""
     git(tmp_path, "init", "-q")
     Registry.init(tmp_path)
     (tmp_path / "a.py").write_text("", "utf-8")
@@ -126,7 +121,6 @@ def test_without_a_commit_it_says_so(tmp_path: Path, git: Git) -> None:
 
 
 def test_without_records_or_git_it_is_refused(git_repo: Path) -> None:
-    """With what to do."""
     Registry.init(git_repo)
     with pytest.raises(UsageError, match="no record"):
         proof_of(git_repo)
@@ -137,7 +131,6 @@ def test_without_records_or_git_it_is_refused(git_repo: Path) -> None:
 
 
 def test_git_log_prints_older_commits(project: Path) -> None:
-    """Of a file, or with a word; the newest first, at most twenty."""
     commits = [Commit(str(number), "", (), -number, f"Word{number % 2} T-77", [("a.py", "")]) for number in range(50)]
     log = GitLog(commits, NameResolver(Registry.open(project).records, Registry.open(project).workspace.kinds.id_forms))
     assert log.of_files(["a.py", "b.py"]) == list(range(20))
@@ -148,7 +141,6 @@ def test_git_log_prints_older_commits(project: Path) -> None:
 
 
 def test_full_text_takes_any_question(project: Path) -> None:
-    """Marks and quotes are no syntax."""
     text = FullText(Registry.open(project).records)
     assert text.search('NOT "; OR * ( near:', 5) == []
     assert text.search("???", 5) == []

@@ -16,7 +16,6 @@ CASES = Path(__file__).parents[2] / "cases/task_class"
 
 
 def cases(name: str) -> list[tuple[str, str]]:
-    """Return the prompts of a file with the class that a person gave each."""
     data = load((CASES / f"{name}.yaml").read_text("utf-8"))
     assert isinstance(data, dict)
     return [(str(prompt), expected) for expected, prompts in data.items() for prompt in prompts]

@@ -62,7 +62,7 @@ def test_a_piped_line_is_marked() -> None:
     assert not read_command("pytest 2>&1 > out").is_piped
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(st.text(alphabet=" pytesnmru-=|&;()<>'\"$`\\\n/.~", max_size=60))
 def test_any_line_gives_short_plain_commands(text: str) -> None:
     """Nothing that a shell or a reader would act on."""

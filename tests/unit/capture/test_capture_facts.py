@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from tests.files import commit
 
 from orbit_registry.capture.patterns import Observer
 from orbit_registry.capture.project import Project, ProjectCommand, read_command
@@ -44,8 +45,7 @@ def project(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Project:
         file.write_text(text, "utf-8")
     git(root, "init", "-q")
     Registry.init(root)
-    git(root, "add", ".")
-    git(root, "commit", "-q", "-m", "Shop")
+    commit(root, "Shop")
     (root / "tools/ship.py").write_text("SHIP = 1\n", "utf-8")
     return Project(Registry.open(root).workspace)
 

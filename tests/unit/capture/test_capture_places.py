@@ -34,7 +34,6 @@ def put(path: Path, at: float, first: object = None) -> Path:
 
 
 def everywhere(root: Path, homes: Path) -> dict[str, Path]:
-    """Put a transcript where each agent keeps it, the later agent's later."""
     slug = "".join(entry if entry.isalnum() else "-" for entry in str(root))
     meta = {"type": "session_meta", "payload": {"id": THREAD, "cwd": str(root)}}
     project = hashlib.sha256(str(root).encode()).hexdigest()

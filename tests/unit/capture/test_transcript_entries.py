@@ -118,7 +118,7 @@ STRANGE = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(STRANGE)
 def test_any_json_line_is_read(value: object) -> None:
     row = value if isinstance(value, dict) else {"type": "user", "message": value, "payload": value, "messages": value}

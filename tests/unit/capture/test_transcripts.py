@@ -27,7 +27,6 @@ AT = 1_795_000_000.0
 def shown_event(
     session: str, *displayed: str, at: float = AT, surface: str = "hook:PreToolUse", agent: str = ""
 ) -> LoggedEvent:
-    """Return an event of a hook that showed some records."""
     ledger = SessionLog("", session, agent).name
     return LoggedEvent(at, "retrieval", surface, ledger, "", displayed, (), (), 0, "", "", 1.0, None)
 

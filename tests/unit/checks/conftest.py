@@ -18,7 +18,6 @@ def uid_of(record_id: str) -> str:
 
 @pytest.fixture
 def workspace(git_repo: Path) -> Path:
-    """Return a repository whose workspace and one source file are committed to main."""
     (git_repo / ".orbit").mkdir()
     (git_repo / ".orbit" / "config.yaml").write_text(CONFIG, "utf-8")
     (git_repo / ".gitignore").write_text(".orbit/state/\n", "utf-8")

@@ -30,7 +30,6 @@ def state(root: Path, record_id: str, status: str) -> None:
 
 
 def adopted(root: Path, statuses: dict[str, str]) -> Registry:
-    """Return the registry of a workspace that adopted decisions with these statuses."""
     for record_id, status in statuses.items():
         state(root, record_id, status)
     registry = Registry.open(root)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.files import write
+
 from orbit_registry.checks.context import collect_inputs
 from orbit_registry.checks.engine import CheckOutcome, run_uncached
 from orbit_registry.model.diagnostic import Diagnostic, Severity
@@ -58,9 +60,11 @@ def test_every_kind_of_change_is_seen(workspace: Path, learning: Learning, git: 
     file.with_name("votes.jsonl").write_text("{}\n", "utf-8")
     assert codes(check(workspace)) == ["ORB107"]
     file.with_name("votes.jsonl").unlink()
-    log = workspace / "docs/design/core/4_decisions.md"
-    log.parent.mkdir(parents=True)
-    log.write_text("# Core\n\n## ADR-0001 — Keep one log\n\nStatus: Accepted\n\n### Decision\n\nOne.\n", "utf-8")
+    log = write(
+        workspace,
+        "docs/design/core/4_decisions.md",
+        "# Core\n\n## ADR-0001 — Keep one log\n\nStatus: Accepted\n\n### Decision\n\nOne.\n",
+    )
     assert codes(check(workspace)) == ["ORB702"]
     Registry.open(workspace).backfill()
     log.write_text(log.read_text("utf-8").replace("Keep one", "Keep no"), "utf-8")

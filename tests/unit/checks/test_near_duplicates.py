@@ -17,7 +17,6 @@ OURS = "Close the ledger before the nightly export starts, or rows of the last m
 
 @pytest.fixture(scope="module")
 def _filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a workspace with one learning fewer than the measure needs to err."""
     root = tmp_path_factory.mktemp("filled") / "project"
     root.mkdir()
     setup_workspace(root, load_kinds())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.files import write
 
 from orbit_registry.checks.texts import wording
 from orbit_registry.operations.adr import NewAdr
@@ -29,8 +30,7 @@ NYGARD = (
 @pytest.mark.parametrize("style", ["file", "log"])
 def test_two_new_decisions_are_no_duplicates(workspace: Path, neighbour: str, style: str) -> None:
     if neighbour:
-        (workspace / "docs/adr").mkdir(parents=True)
-        (workspace / "docs/adr/0001-use-x.md").write_text(neighbour, "utf-8")
+        write(workspace, "docs/adr/0001-use-x.md", neighbour)
         Registry.open(workspace).backfill()
     registry = Registry.open(workspace)
     ids = [

@@ -12,7 +12,6 @@ FORMS = IdForms(("ADR-", "REQ-"), ("L-", "R-", "RES-", "F-", "P-"))
 
 
 def cited(text: str) -> tuple[Citation, ...]:
-    """Return what a Markdown text cites outside its code blocks."""
     return find_citations(text, FORMS, parse_markdown(text).code)
 
 

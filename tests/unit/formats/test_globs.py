@@ -20,7 +20,6 @@ VECTORS: Any = load((ROOT / "tests" / "cases" / "globs.yaml").read_text("utf-8")
 
 
 def parsed(text: str) -> Glob:
-    """Return the glob of a text that is known to be one."""
     glob = parse_glob(text)
     assert isinstance(glob, Glob), glob
     return glob

@@ -16,7 +16,6 @@ CASES = Path(__file__).parents[2] / "cases" / "yaml"
 
 
 def rows(name: str) -> list[Any]:
-    """Return the cases of one file, each named for the report."""
     cases = load((CASES / name).read_text("utf-8"))
     assert isinstance(cases, list)
     return [pytest.param(row, id=row["name"]) for row in cases]

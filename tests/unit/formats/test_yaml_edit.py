@@ -37,7 +37,6 @@ last: 1  # no line break after me"""
 
 
 def edited(**changes: Any) -> dict[str, Any]:
-    """Return the value of the text with some keys replaced."""
     value = load(WRITTEN)
     assert isinstance(value, dict)
     return {**value, **changes}

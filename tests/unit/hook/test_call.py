@@ -31,7 +31,6 @@ SHELL = st.sampled_from(
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the files that the cases speak of."""
     folder = tmp_path_factory.mktemp("project")
     for name in FILES:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +39,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def placed(root: Path, value: object) -> Any:
-    """Return a case's value with the project's folder in it."""
     if isinstance(value, dict):
         return {key: placed(root, path) for key, path in value.items()}
     if isinstance(value, list):

@@ -22,12 +22,10 @@ GOOD = {"at": "2026-11-22T01:00:00Z", "event": "retrieval", "surface": "hook:Pre
 
 
 def line(**fields: object) -> bytes:
-    """Return an event's line with some fields of its own."""
     return json.dumps({**GOOD, **fields}).encode() + b"\n"
 
 
 def read(*parts: bytes, folder: Path, now: float = NOW) -> tuple[list[LoggedEvent], LogScan]:
-    """Return what is read from a log of these parts."""
     path = folder / "events.jsonl"
     path.write_bytes(b"".join(parts))
     met = LogScan()

@@ -30,7 +30,6 @@ PATHS = st.lists(st.sampled_from(["a", "b", "ab", ".rs", "/", ".", "0", "\n"]), 
 
 
 def globs_of(scope: Iterable[str]) -> list[Glob]:
-    """Return the globs of a scope that can be read."""
     return [glob for text in scope if isinstance(glob := parse_glob(text), Glob)]
 
 
@@ -47,7 +46,7 @@ def test_the_index_answers_every_vector(make_index: Make, text: str, path: str, 
     assert bool(make_index([[text]]).match(path)) is expected
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(scopes=SCOPES, paths=st.lists(PATHS, min_size=1, max_size=40))
 def test_the_index_agrees_with_brute_force(make_index: Make, scopes: list[list[str]], paths: list[str]) -> None:
     index = make_index(scopes)
@@ -120,7 +119,7 @@ def test_an_index_of_another_version_is_none(make_bytes: Any) -> None:
     assert in_memory(bytes(content)).reason == "the push index has another format"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_changed_header_is_no_index(make_bytes: Any, data: st.DataObject) -> None:
     content = bytearray(make_bytes([["src/**"], ["**/*.py"]]))
@@ -129,7 +128,7 @@ def test_a_changed_header_is_no_index(make_bytes: Any, data: st.DataObject) -> N
     assert isinstance(in_memory(bytes(content)), NoIndex)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_damaged_body_never_ends_in_a_traceback(make_bytes: Any, data: st.DataObject) -> None:
     from orbit_registry.hook.pack import is_whole
@@ -148,7 +147,6 @@ def test_a_damaged_body_never_ends_in_a_traceback(make_bytes: Any, data: st.Data
 
 
 def placed(root: Path, content: bytes) -> Path:
-    """Put an index where that of a project stands, as a sync does."""
     (root / ".git").mkdir(exist_ok=True)
     file = Path(index_file(str(root)))
     file.parent.mkdir()

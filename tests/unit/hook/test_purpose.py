@@ -26,7 +26,6 @@ from orbit_registry.hook.shell import paths_in_command
     ],
 )  # fmt: skip
 def test_a_command_has_the_purpose_of_its_programs(command: str, purposes: str) -> None:
-    """Wrappers, settings, folders and several commands are seen through; arguments are no programs."""
     assert " ".join(paths_in_command(command).purposes) == purposes
 
 
@@ -41,7 +40,6 @@ def test_a_command_has_the_purpose_of_its_programs(command: str, purposes: str) 
     ],
 )
 def test_a_headline_is_about_its_commands_and_nouns(headline: str, purposes: list[str]) -> None:
-    """A path in backticks is no command."""
     assert purposes_in(headline) == purposes
 
 
@@ -50,6 +48,5 @@ WORDS = st.sampled_from([*" ".join(WRAPPERS).split(), *TOOLS, "-e", "--rm", "A=b
 
 @given(st.lists(WORDS, max_size=12))
 def test_any_words_have_a_purpose_or_none(words: list[str]) -> None:
-    """No error, whatever the order."""
     assert 0 <= program_at(words) <= len(words) + 2
     assert purpose_of(words) in {"", *SCRIPTS.values()}

@@ -30,7 +30,6 @@ def root(tmp_path: Path) -> Path:
 
 
 def shown(root: Path, session: str, *more: str, agent: str = "") -> list[str]:
-    """Return what a session was shown, and show it more."""
     ledger = SessionLog(str(root), session, agent)
     ids = ledger.begin()
     ledger.add(list(more))

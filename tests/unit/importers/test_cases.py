@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import commit
 
 from orbit_registry.errors import AmbiguousIdError
 from orbit_registry.formats.yaml import load
@@ -25,7 +26,6 @@ Git = Callable[..., str]
 
 
 def contents(root: Path) -> dict[str, bytes]:
-    """Return every file but git's and what is derived or local."""
     files = (path for path in root.rglob("*") if path.is_file() and ".git" not in path.relative_to(root).parts)
     return {
         path.relative_to(root).as_posix(): path.read_bytes()
@@ -60,8 +60,7 @@ def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     if (root / "dot_orbit").exists():
         (root / "dot_orbit").rename(root / ".orbit")
     git(root, "init", "-q")
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "Start")
+    commit(root, "Start")
     if expected.get("init"):
         setup_workspace(root, load_kinds())
     before = contents(root)
@@ -128,8 +127,7 @@ def test_a_repository_within_is_reported(git_repo: Path, git: Git) -> None:
     (inner / "docs/adr").mkdir(parents=True)
     (inner / "docs/adr/0001-inner.md").write_text("# 1. Inner\n\n## Status\n\nAccepted\n")
     git(inner, "init", "-q")
-    git(inner, "add", "-A")
-    git(inner, "commit", "-q", "-m", "Start")
+    commit(inner, "Start")
     report = import_from(git_repo, "auto", start=git_repo)
     reasons = {outcome.source.rstrip("/"): outcome.reason for outcome in report.of("left")}
     assert "a repository of its own" in reasons["vendor/inner"]

@@ -41,7 +41,6 @@ each_format = pytest.mark.parametrize("settings", FILES.values(), ids=FILES)
 
 @st.composite
 def settings_texts(draw: st.DrawFn, settings: JsonSettings) -> str:
-    """Make settings with odd spacing anywhere, and comments where an agent reads them."""
     spaces = COMMENTS if settings.spec.comments else SPACES
 
     def written(value: Any) -> str:

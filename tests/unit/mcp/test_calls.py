@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.files import commit, events, write
 
 from orbit_registry.cli.main import run
 from orbit_registry.hook.index import ID, Index
@@ -31,11 +32,8 @@ Call = Callable[..., Reply]
 
 @pytest.fixture
 def root(git_repo: Path, git: Callable[..., str]) -> Path:
-    """Return a workspace with two learnings and a decision in force."""
-    (git_repo / "src").mkdir()
-    (git_repo / "src/a.py").write_text("", "utf-8")
-    git(git_repo, "add", ".")
-    git(git_repo, "commit", "-q", "-m", "Begin")
+    write(git_repo, "src/a.py", "")
+    commit(git_repo, "Begin")
     Registry.init(git_repo)
     registry = Registry.open(git_repo)
     for summary in ("Uploads are retried with a fresh token", "Cache entries expire after an hour"):
@@ -63,7 +61,6 @@ def data(answer: Reply) -> Any:
 
 
 def learnings(root: Path) -> list[str]:
-    """Return the ids of the learnings, those in force first."""
     result = Registry.open(root).collection.records.of_kind("learning")
     return [record.id for record in sorted(result, key=lambda record: record.phase != "live")]
 
@@ -206,8 +203,7 @@ def test_a_record_shown_whole_counts_as_opened(call: Call, root: Path) -> None:
     entry = learnings(root)[0]
     call("show", id=entry)
 
-    stored = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
-    (event,) = (result for line in stored if (result := json.loads(line))["event"] == "opened")
+    (event,) = events(root, "opened")
     assert (event["surface"], event["session"], event["ids"]) == ("mcp:show", "session", [entry])
 
 
@@ -270,8 +266,7 @@ def test_a_brief_for_planning_is_asked_for_where_the_loop_is_enabled(root: Path,
     result = call("brief", purpose="plan")
     assert data(result)["active_loops"] == "unknown"
     assert "capacity: unknown of 1 free" in result.text
-    log = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
-    assert [row["surface"] for row in map(json.loads, log) if row["event"] == "brief_plan"] == ["brief:plan"]
+    assert [row["surface"] for row in events(root, "brief_plan")] == ["brief:plan"]
     assert "fresh token" in call("brief", paths=["src/a.py"]).text
 
 

@@ -60,7 +60,6 @@ def texts(value: object) -> Iterator[str]:
 
 
 def said(answer: Reply) -> str:
-    """Return all that a model or a program may see of a reply."""
     beside = [] if answer.sidecar is None else [answer.sidecar.text, list(answer.sidecar.learnings)]
     return "\n".join(texts([answer.text, dict(answer.structured), beside]))
 
@@ -114,7 +113,6 @@ def test_a_record_that_means_harm_stays_data_elsewhere(root: Path) -> None:
 
 
 def in_force(root: Path) -> dict[str, bytes]:
-    """Return the bytes of every record that holds, by its path."""
     records = Registry.open(root).collection.records
     return {record.path: (root / record.path).read_bytes() for record in records if record.phase == "live"}
 
@@ -217,33 +215,3 @@ def test_no_path_leads_out_of_the_project(call: Call, path: str) -> None:
         ("search", {"query": "leap", "path": path}),
     ):
         assert "leads out of the project" in call(name, **arguments).text
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "DELETE FROM records",
-        "ATTACH '/tmp/x.db' AS x",
-        "COPY records TO '/tmp/x.csv'",
-        "SELECT * FROM read_text('/etc/passwd')",
-        "LOAD httpfs",
-        "SET enable_external_access = true",
-        "SELECT 1; DROP TABLE records",
-    ],
-)
-def test_a_question_reads_the_snapshot_and_nothing_else(call: Call, sql: str) -> None:
-    assert call("query", sql=sql).is_error
-    assert not call("query", sql="SELECT count(*) FROM records").is_error
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n",
-        "SELECT count(*) FROM range(1000000) a, range(1000000) b, range(1000) c",
-        "SELECT length(repeat('x', 300000000))",
-    ],
-)
-def test_a_question_ends(call: Call, sql: str) -> None:
-    """What would run or grow forever is stopped, in words."""
-    assert "took more than" in call("query", sql=sql, seconds=0.05).text

@@ -72,7 +72,6 @@ def test_kinds_are_found_by_name_plural_and_id() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a copy of a made-up kind in a folder of kinds."""
     return Path(shutil.copytree(CASES / "experiment", tmp_path / "kinds" / "experiment"))
 
 
@@ -173,7 +172,6 @@ def test_a_schema_that_is_none_is_refused(folder: Path, content: str | None, wor
 
 
 def test_the_shipped_kinds_have_the_form_that_own_kinds_must_have() -> None:
-    """They are read without the schema, which a project's own have to pass."""
     schema = read_schema(SHIPPED / "kind.schema.json")
 
     for kind in load_kinds():

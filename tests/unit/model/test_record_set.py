@@ -15,7 +15,6 @@ from orbit_registry.model.scope import Scope
 
 
 def decision(number: int, *legacy: str, uid: int | None = None, path: str = "", **more: Any) -> Record:
-    """Return a decision of a number, with what its file states."""
     record_id = f"ADR-{number:04d}"
     data = {
         "id": record_id,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.files import commit
 
 from orbit_registry.checks import engine
 from orbit_registry.formats.adr.model import Relation
@@ -76,8 +77,7 @@ def test_an_adopted_decision_has_the_dates_of_its_document(
         monkeypatch.setenv("GIT_COMMITTER_DATE", f"{day}T10:00:00Z")
         write("0001-first.md", "First", text=text)
         write("0002-second.md", "Second", "accepted\ndate: 2023-01-31", text)
-        git(workspace.root, "add", "-A")
-        git(workspace.root, "commit", "-qm", day)
+        commit(workspace.root, day)
     write("0003-third.md", "Third", "accepted\ndate: 2023-02-28")
 
     backfill(workspace)

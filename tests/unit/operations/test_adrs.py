@@ -25,7 +25,6 @@ def documents_of(registry: Registry) -> Documents:
 
 
 def entry_of(registry: Registry, added: AddResult) -> tuple[str, AdrDocument]:
-    """Return a decision's document and its entry there, read anew."""
     registry.refresh()
     result = documents_of(registry).of(registry.get(added.record.id))
     assert result is not None
@@ -34,14 +33,12 @@ def entry_of(registry: Registry, added: AddResult) -> tuple[str, AdrDocument]:
 
 
 def errors(registry: Registry) -> list[str]:
-    """Return what the gate calls an error, and where record and document differ."""
     result = Registry.open(registry.workspace.root).check().diagnostics
     weighty = [item for item in result if item.severity.value == "error" or item.code.startswith("ORB7")]
     return [f"{item.location} {item.code} {item.message}" for item in weighty]
 
 
 def beside(registry: Registry, name: str) -> Registry:
-    """Put one document into the folder of decisions and adopt it."""
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     shutil.copy(CASES / "neighbours" / name, folder)

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.files import write
 
 from orbit_registry.errors import LockTimeoutError, OrbitError, RefusedError
 from orbit_registry.importers.importer import import_from
@@ -19,17 +20,14 @@ DATE = "2026-05-17"
 
 
 def adopted(registry: Registry, *headings: str, path: str = "DECISIONS.md", tail: str = "") -> Registry:
-    """Write a log with an entry under each heading and adopt it."""
     root = registry.workspace.root
     text = "# Decisions\n\n" + "".join(f"{heading}\n\nBecause.\n\n" for heading in headings) + tail
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
-    (root / path).write_text(text, "utf-8")
+    write(root, path, text)
     import_from(root / path, start=root)
     return Registry.open(root)
 
 
 def headings_of(registry: Registry, path: str = "DECISIONS.md") -> list[str]:
-    """Return the lines of the log that are headings of its second level."""
     lines = (registry.workspace.root / path).read_text("utf-8").splitlines()
     return [line for line in lines if line.startswith("## ")]
 
@@ -186,10 +184,8 @@ def test_a_log_is_the_place_of_new_decisions_where_most_stand_in_it(
 ) -> None:
     root = registry.workspace.root
     for path, text in before.items():
-        (root / path).parent.mkdir(parents=True)
-        (root / path).write_text(text, "utf-8")
-    (root / "docs").mkdir(exist_ok=True)
-    (root / "docs/DECISIONS.md").write_text("# D\n\n## D1: A\n\nx\n\n## D2: B\n\ny\n", "utf-8")
+        write(root, path, text)
+    write(root, "docs/DECISIONS.md", "# D\n\n## D1: A\n\nx\n\n## D2: B\n\ny\n")
     report = import_from(root, start=root)
 
     assert Registry.open(root).workspace.config.adr.log == log

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.files import write
 
 from orbit_registry.errors import ConfigError, ForeignWorkspaceError, UnreadableFileError, WorkspaceNotFoundError
 from orbit_registry.model.kind import load_kinds
@@ -101,10 +102,8 @@ def test_the_ignored_is_ignored_and_records_are_not(git_repo: Path, git: Git) ->
         ".orbit/state/inbox/learnings/L-1/learning.yaml",
         ".orbit/adrs/.tmp-x/adr.yaml",
     ):
-        (git_repo / name).parent.mkdir(parents=True, exist_ok=True)
-        (git_repo / name).write_text("x", "utf-8")
-    (git_repo / ".orbit/adrs/ADR-0001").mkdir()
-    (git_repo / ".orbit/adrs/ADR-0001/adr.yaml").write_text("x", "utf-8")
+        write(git_repo, name, "x")
+    write(git_repo, ".orbit/adrs/ADR-0001/adr.yaml", "x")
 
     displayed = git(git_repo, "status", "--porcelain", "-uall").splitlines()
 
@@ -156,8 +155,7 @@ def test_decisions_that_git_ignores_are_somebody_elses(git_repo: Path, git: Git)
 )
 def test_the_style_of_a_repository_is_found(tmp_path: Path, files: list[str], expected: AdrConfig) -> None:
     for name in files:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("# X\n", "utf-8")
+        write(tmp_path, name, "# X\n")
 
     assert detect_style(tmp_path) == expected
 
@@ -192,8 +190,7 @@ def test_a_home_outside_git_gets_personal_records_and_no_decisions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "project/adr").mkdir(parents=True)
-    (tmp_path / "project/adr/0001-x.md").write_text("# X\n", "utf-8")
+    write(tmp_path, "project/adr/0001-x.md", "# X\n")
 
     assert Registry.init(tmp_path).detected == AdrConfig("file", "docs/adr")
 

@@ -314,7 +314,6 @@ ADOPTED = {
 
 @pytest.fixture(params=ADOPTED)
 def adopted(request: pytest.FixtureRequest, registry: Registry) -> tuple[Registry, str]:
-    """Return a registry that adopted one document, and the name of its form."""
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     (folder / "0002-use-postgres.md").write_bytes(ADOPTED[request.param][0].encode())

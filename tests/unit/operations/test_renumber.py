@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.files import commit
 
 from orbit_registry.errors import RecordNotFoundError, RefusedError
 from orbit_registry.operations.adr import NewAdr
@@ -32,14 +33,12 @@ def findings(folder: Path) -> list[str]:
 
 @pytest.fixture
 def project(git_repo: Path, git: Git) -> Path:
-    """Return a workspace with two decisions in files and two in a log, committed."""
     Registry.init(git_repo)
     add(git_repo, "Keep prose in one place")
     add(git_repo, "Write a snapshot")
     add(git_repo, "Store records as YAML", "log", "registry")
     add(git_repo, "Number decisions alone", "log", "registry")
-    git(git_repo, "add", "-A")
-    git(git_repo, "commit", "-q", "-m", "Set up")
+    commit(git_repo, "Set up")
     return git_repo
 
 
@@ -146,8 +145,7 @@ def test_a_number_that_is_taken_is_refused(project: Path, number: int) -> None:
 def test_a_number_on_another_branch_is_taken(project: Path, git: Git) -> None:
     git(project, "switch", "-q", "-c", "side")
     Registry.open(project).renumber("ADR-0002", 30)
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Move")
+    commit(project, "Move")
     git(project, "switch", "-q", "main")
     with pytest.raises(RefusedError, match="side"):
         Registry.open(project).renumber("ADR-0001", 30)

@@ -22,7 +22,6 @@ def documents_of(registry: Registry) -> Documents:
 
 
 def cases(name: str) -> list[Any]:
-    """Return the cases of a file, each under its own name."""
     return [pytest.param(case, id=case["name"]) for case in json.loads((CASES / f"{name}.json").read_text("utf-8"))]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.files import commit, write
 
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
@@ -73,9 +74,7 @@ def test_a_heading_in_a_log_counts(workspace_root: Path, heading: str, next_id: 
 )
 def test_a_broken_claim_is_no_number(workspace_root: Path, content: str) -> None:
     record(workspace_root, "ADR-0007")
-    claims = workspace_root / ".orbit/state/claims/adr.json"
-    claims.parent.mkdir(parents=True)
-    claims.write_text(content, "utf-8")
+    claims = write(workspace_root, ".orbit/state/claims/adr.json", content)
 
     assert [allocation.id for allocation in take(workspace_root)] == ["ADR-0008"]
     assert json.loads(claims.read_text("utf-8"))["highest"] == 8
@@ -83,15 +82,13 @@ def test_a_broken_claim_is_no_number(workspace_root: Path, content: str) -> None
 
 def committed(repo: Path, git: Git, name: str) -> None:
     record(repo, name)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", name)
+    commit(repo, name)
 
 
 @pytest.fixture
 def repo(git_repo: Path, git: Git) -> Path:
     setup_workspace(git_repo, load_kinds())
-    git(git_repo, "add", "-A")
-    git(git_repo, "commit", "-qm", "Init")
+    commit(git_repo, "Init")
     return git_repo
 
 
@@ -125,8 +122,7 @@ def test_a_number_on_a_remote_says_how_old_that_is(repo: Path, git: Git, tmp_pat
 def test_a_workspace_in_a_subfolder_has_its_own_numbers(repo: Path, git: Git) -> None:
     committed(repo, git, "ADR-0041")
     (repo / "sub").mkdir()
-    (repo / "sub/.orbit").mkdir()
-    (repo / "sub/.orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    write(repo, "sub/.orbit/config.yaml", "format: orbit-registry\nschema_version: 1\n")
     (repo / ".git/orbit/adr.json").unlink(missing_ok=True)
 
     assert [allocation.id for allocation in take(repo / "sub")] == ["ADR-0001"]
@@ -135,10 +131,8 @@ def test_a_workspace_in_a_subfolder_has_its_own_numbers(repo: Path, git: Git) ->
 @pytest.mark.parametrize("below", ["part", "part of/it", "two\nlines"], ids=ascii)
 def test_a_workspace_below_the_root_sees_other_branches(repo: Path, git: Git, below: str) -> None:
     root = repo / below
-    (root / ".orbit").mkdir(parents=True)
-    (root / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Part")
+    write(root, ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\n")
+    commit(repo, "Part")
     git(repo, "checkout", "-qb", "other")
     committed(root, git, "ADR-0041")
     git(repo, "checkout", "-q", "main")

@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.files import make_workspace, write_learning, write_record
 
 from orbit_registry.repository.reader import Reading, read_collection
 from orbit_registry.workspace.workspace import Workspace, open_workspace
 
-LEARNING = """schema_version: 1
-id: {id}
-uid: {uid}
-status: active
-summary: {summary}
-created_at: 2026-05-17T12:00:00Z
-updated_at: 2026-05-17T12:00:00Z
-"""
-
 
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    """Return a workspace with three learnings, whose files are old enough for the cache."""
     monkeypatch.setattr("orbit_registry.workspace.cache.SETTLED_NS", 0)
     (tmp_path / ".git").mkdir()
-    (tmp_path / ".orbit").mkdir()
-    (tmp_path / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    make_workspace(tmp_path)
     for code in ("aaaaa", "bbbbb", "ccccc"):
-        write(tmp_path, code, f"Summary {code}")
+        write_learning(tmp_path, code, summary=f"Summary {code}")
     return open_workspace(tmp_path)
-
-
-def write(root: Path, code: str, summary: str) -> Path:
-    file = root / f".orbit/learnings/L-{code}/learning.yaml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    uid = hashlib.sha256(code.encode()).hexdigest()[:32]
-    file.write_text(LEARNING.format(id=f"L-{code}", uid=uid, summary=summary), "utf-8")
-    return file
 
 
 def summaries(workspace: Workspace) -> list[str]:
@@ -50,9 +31,9 @@ def summaries(workspace: Workspace) -> list[str]:
 Change = Callable[[Path], object]
 REST = ["Summary bbbbb", "Summary ccccc"]
 CHANGES: dict[str, tuple[Change, list[str]]] = {
-    "edited": (lambda root: write(root, "aaaaa", "New"), ["New", "Summary bbbbb", "Summary ccccc"]),
+    "edited": (lambda root: write_learning(root, "aaaaa", summary="New"), ["New", "Summary bbbbb", "Summary ccccc"]),
     "added": (
-        lambda root: write(root, "ddddd", "Fourth"),
+        lambda root: write_learning(root, "ddddd", summary="Fourth"),
         ["Summary aaaaa", "Summary bbbbb", "Summary ccccc", "Fourth"],
     ),
     "removed": (lambda root: shutil.rmtree(root / ".orbit/learnings/L-bbbbb"), ["Summary aaaaa", "Summary ccccc"]),
@@ -92,9 +73,7 @@ def test_a_changed_schema_validates_its_records_again(workspace: Workspace) -> N
     (kind / "kind.yaml").write_text(text.replace("prefix: L-", "prefix: N-"), "utf-8")
     schema = (kind / "schema.json").read_text("utf-8").replace("^(L-", "^(N-")
     (kind / "schema.json").write_text(schema, "utf-8")
-    file = workspace.root / ".orbit/notes/N-aaaaa/note.yaml"
-    file.parent.mkdir(parents=True)
-    file.write_text(LEARNING.format(id="N-aaaaa", uid="a" * 32, summary="A note"), "utf-8")
+    write_record(workspace.root, ".orbit/notes/N-aaaaa/note.yaml", status="active", summary="A note")
     assert "A note" in summaries(open_workspace(workspace.root))
     (kind / "schema.json").write_text(schema.replace('"maxLength": 280', '"maxLength": 3'), "utf-8")
     assert "A note" not in summaries(open_workspace(workspace.root))
@@ -134,7 +113,7 @@ def test_two_workspaces_of_a_repository_have_separate_caches(tmp_path: Path) -> 
         (tmp_path / name / ".orbit").mkdir(parents=True)
         (tmp_path / name / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
         workspaces.append(open_workspace(tmp_path / name))
-        write(tmp_path / name, "aaaaa", name)
+        write_learning(tmp_path / name, "aaaaa", summary=name)
         summaries(workspaces[-1])
     assert [summaries(workspace) for workspace in workspaces] == [["one"], ["two"]]
     assert len(list((tmp_path / ".git/orbit").glob("cache*.sqlite"))) == 2

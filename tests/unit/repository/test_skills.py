@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.files import write
 
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
@@ -26,9 +27,11 @@ WANTED = "Look into the warehouse: list tables, inspect columns."
     ],
 )
 def test_a_description_may_have_any_yaml_form(field: str, tmp_path: Path) -> None:
-    page = tmp_path / ".claude/skills/explore/SKILL.md"
-    page.parent.mkdir(parents=True)
-    page.write_text(f"---\nname: explore\n{field}\nallowed-tools: Bash\n---\n\n# Explore\n", "utf-8")
+    write(
+        tmp_path,
+        ".claude/skills/explore/SKILL.md",
+        f"---\nname: explore\n{field}\nallowed-tools: Bash\n---\n\n# Explore\n",
+    )
     setup_workspace(tmp_path, load_kinds())
 
     ((skill,), problems) = read_skills(open_workspace(tmp_path))

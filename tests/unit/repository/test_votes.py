@@ -25,7 +25,6 @@ def line(**changes: object) -> str:
 
 
 def problems(text: str) -> list[tuple[int, str]]:
-    """Return line numbers and words of what is no vote."""
     diagnostics = parse_votes(text, "votes.jsonl", "L-7k3fq", NOW)[1]
     assert all(
         diagnostic.record == "L-7k3fq" and diagnostic.location.path == "votes.jsonl" and diagnostic.hint

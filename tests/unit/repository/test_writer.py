@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.files import write
 
 from orbit_registry.errors import InvalidRecordError, RecordNotFoundError, RefusedError, UnreadableFileError
 from orbit_registry.model.ids import code_id
@@ -88,10 +89,7 @@ updated_at: 2026-01-01T00:00:00Z
 @pytest.fixture
 def hand_written(registry: Registry) -> Path:
     text = HAND_WRITTEN.format(id="L-aaaaa", uid="0" * 32)
-    file = registry.workspace.root / ".orbit/learnings/L-aaaaa/learning.yaml"
-    file.parent.mkdir(parents=True)
-    file.write_text(text, "utf-8")
-    return file
+    return write(registry.workspace.root, ".orbit/learnings/L-aaaaa/learning.yaml", text)
 
 
 def test_an_edit_touches_its_own_lines_and_the_time(registry: Registry, hand_written: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from tests.files import events
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.formats.diff import unified_diff
@@ -51,8 +51,7 @@ def test_a_concurrent_proposal_is_not_repeated(registry: Registry, second: Draft
     registry.refresh()
     current = registry.collection.records.of_kind("proposal")
     assert sorted(entry.title for entry in current) == ["Close it", "Lock it", "Open it"]
-    log = (workspace.state / "log" / "events.jsonl").read_text("utf-8").splitlines()
-    assert [len(row["ids"]) for row in map(json.loads, log) if row["event"] == PROPOSED] == [2, 1]
+    assert [len(row["ids"]) for row in events(workspace.root, PROPOSED)] == [2, 1]
 
 
 def test_a_cluster_is_proposed_once(registry: Registry) -> None:

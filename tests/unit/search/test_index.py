@@ -15,7 +15,6 @@ def index(**texts: Fields) -> Index:
 
 
 def hits(texts: Index, query: str, most: int | None = None) -> list[tuple[str, float]]:
-    """Return the keys of the hits by terms with their scores, the best first."""
     return [(texts.keys[slot][0], score) for slot, score in texts.search(terms(query), most)]
 
 

@@ -22,7 +22,6 @@ THRESHOLDS = st.sampled_from([0.2, 0.4, 0.55, 0.8, 1.0])
 
 
 def weights(text: str, frequencies: Counter[str], documents: int) -> dict[str, float]:
-    """Return the weight of each term of a text by the definition."""
     return {
         term: math.log(1 + documents / max(frequencies[term], 1)) * (1 + math.log(times))
         for term, times in Counter(terms(text)).items()
@@ -36,7 +35,6 @@ def cosine(first: dict[str, float], second: dict[str, float]) -> float:
 
 
 def all_cosines(texts: dict[str, str]) -> dict[tuple[str, str], float]:
-    """Return the cosine of every pair of texts by the definition."""
     frequencies = Counter(term for text in texts.values() for term in set(terms(text)))
     weighted = {key: weights(text, frequencies, len(texts)) for key, text in texts.items()}
     return {(a, b): cosine(weighted[a], weighted[b]) for a, b in combinations(sorted(texts), 2)}

@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from tests.files import write
 
 from orbit_registry.cli.main import run
 from orbit_registry.registry import Registry
@@ -196,8 +197,7 @@ def library(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
     def searched(model: str, then: str = "") -> tuple[str, str]:
         log = tmp_path / "asked"
-        (tmp_path / "library").mkdir(exist_ok=True)
-        (tmp_path / "library/model2vec.py").write_text(LIBRARY.format(log=str(log), then=then or "pass"), "utf-8")
+        write(tmp_path, "library/model2vec.py", LIBRARY.format(log=str(log), then=then or "pass"))
         monkeypatch.syspath_prepend(tmp_path / "library")
         monkeypatch.delitem(sys.modules, "model2vec", raising=False)
         monkeypatch.setattr(sys, "dont_write_bytecode", True)

@@ -21,7 +21,6 @@ REFS = st.fixed_dictionaries({"id": NAMES, "title": NAMES, "word": NAMES, "url":
 
 
 def view(replaces: list[Any], replaced_by: list[Any], links: list[Any]) -> dict[str, Any]:
-    """Return as much of a record's view as is drawn."""
     return {"id": "ADR-0001", "replaces": replaces, "replaced_by": replaced_by, "links": links}
 
 

@@ -17,7 +17,6 @@ KINDS = load_kinds()
 
 
 def record(number: int, kind: str = "learning", **fields: Any) -> Record:
-    """Return a record with a scope, changed a few days ago."""
     data = {
         "id": f"{KINDS[kind].prefix}-{number:04d}",
         "status": "active" if kind == "learning" else "accepted",

@@ -30,7 +30,6 @@ def decision(number: int, **fields: Any) -> Record:
 
 
 def tangle(number: int) -> list[Record]:
-    """Return decisions of a few areas that replace and name each other at random."""
     chance = random.Random(number)
     rels = ("amends", "extends", "contradicts", "references")
     edges = []

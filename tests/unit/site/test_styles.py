@@ -13,7 +13,6 @@ STATES = ("live", "pending", "closed", "rejected", "deprecated")
 
 
 def tokens(selector: str) -> dict[str, str]:
-    """Return the colours that a block of the style sheet sets."""
     names = re.findall(re.escape(selector) + r" \{(.*?)\}", CSS, re.DOTALL)
     return dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", "".join(names)))
 

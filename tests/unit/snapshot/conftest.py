@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from tests.files import write, write_record
 
 from orbit_registry.snapshot.sync import SyncResult, sync
 from orbit_registry.workspace.workspace import Workspace, open_workspace
@@ -30,18 +30,16 @@ class Project:
     def learning(self, code: str, *, inbox: bool = False, **fields: object) -> Path:
         data = {"status": "candidate" if inbox else "active", "summary": f"Summary {code}", **fields}
         position = ".orbit/state/inbox/learnings" if inbox else ".orbit/learnings"
-        return self._record(f"{position}/L-{code}/learning.yaml", f"L-{code}", data)
+        return self._record(f"{position}/L-{code}/learning.yaml", data)
 
     def adr(self, number: int, **fields: object) -> Path:
-        name = f"ADR-{number:04d}"
-        return self._record(
-            f".orbit/adrs/{name}/adr.yaml", name, {"status": "accepted", "title": f"Title {number}", **fields}
-        )
+        data = {"status": "accepted", "title": f"Title {number}", **fields}
+        return self._record(f".orbit/adrs/ADR-{number:04d}/adr.yaml", data)
 
     def doc(self, code: str, **fields: object) -> Path:
         """Write a resource that is a document; its copy is not among what is written."""
         data = {"status": "active", "type": "doc", "versions": ["unversioned"], **fields}
-        return self._record(f".orbit/resources/RES-{code}/resource.yaml", f"RES-{code}", data)
+        return self._record(f".orbit/resources/RES-{code}/resource.yaml", data)
 
     def votes(self, code: str, *rows: tuple[str, str, str]) -> None:
         """Write votes: model, task, time."""
@@ -52,26 +50,18 @@ class Project:
         self.write(f".orbit/learnings/L-{code}/votes.jsonl", "\n".join(lines) + "\n")
 
     def write(self, path: str, text: str) -> Path:
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-        return file
+        return write(self.root, path, text)
 
     def sync(self, **options: Any) -> SyncResult:
         return sync(self.workspace, **options)
 
     def ask(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """Return the answer of plain DuckDB over the current snapshot."""
         with duckdb.connect(str(self.sync().path), read_only=True) as connection:
             return connection.execute(sql, list(parameters)).fetchall()
 
-    def _record(self, path: str, name: str, fields: dict[str, object]) -> Path:
-        uid = hashlib.sha256(path.encode()).hexdigest()[:32]
+    def _record(self, path: str, fields: dict[str, object]) -> Path:
         times = {"created_at": "2026-05-17T12:00:00Z", "updated_at": "2026-05-17T12:00:00Z"}
-        data = {"schema_version": 1, "id": name, "uid": uid, **times, **fields}
-        return self.write(
-            path, "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in data.items())
-        )
+        return write_record(self.root, path, **{**times, **fields})
 
 
 @pytest.fixture

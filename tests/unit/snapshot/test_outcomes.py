@@ -39,7 +39,6 @@ EVENTS = st.lists(
 
 
 def by_python(events: list[LoggedEvent]) -> dict[str, tuple[object, ...]]:
-    """Return sessions, signals and score of each record that was shown."""
     displayed: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs_of(events):
         if not pair.withheld:

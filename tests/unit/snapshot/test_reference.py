@@ -33,7 +33,6 @@ def name_of(heading: str) -> str:
 
 @pytest.fixture
 def connection(project: Any) -> Any:
-    """Return a connection to a snapshot with something in it."""
     project.learning("aaaaa", scope={"paths": ["src/**"], "tags": ["x"]})
     with duckdb.connect(str(project.sync().path), read_only=True) as opened:
         yield opened

@@ -25,7 +25,6 @@ COUNT = "SELECT count(*) AS n FROM records"
 
 
 def counted(project: Any) -> int:
-    """Ask through the front door how many records there are."""
     return int(json.loads(query(project.workspace, COUNT, "json"))[0]["n"])
 
 
@@ -87,25 +86,6 @@ def test_a_harmed_snapshot_is_built_anew_on_the_next_read(project: Any, harm: An
     assert again.digest == first.digest
 
 
-def damage_without_a_trace(project: Any, path: Path) -> None:
-    """Damage a snapshot, and let what is known of it be what it is now."""
-    damage(path)
-    state = project.workspace.cache_folder / "snapshot.json"
-    output = json.loads(state.read_text("utf-8"))
-    result = path.stat()
-    output["stamp"] = [result.st_mtime_ns, result.st_ctime_ns, result.st_size, result.st_ino]
-    state.write_text(json.dumps(output), "utf-8")
-
-
-def test_a_file_damaged_without_a_trace_is_built_anew(project: Any) -> None:
-    project.learning("aaaaa")
-    first = project.sync()
-    damage_without_a_trace(project, first.path)
-    assert project.sync().path == first.path
-    assert counted(project) == 1
-    assert project.sync().path != first.path
-
-
 def test_a_snapshot_that_came_with_the_repository_is_never_opened(project: Any, tmp_path: Path) -> None:
     project.learning("aaaaa")
     project.sync()
@@ -150,17 +130,6 @@ def test_the_file_stands_alone(project: Any) -> None:
     ]
     assert remaining == [path.name]
     assert int.from_bytes(path.read_bytes()[12:20], "little") == 65, STORAGE
-
-
-def test_leftovers_of_killed_builds_are_removed(project: Any) -> None:
-    project.learning("aaaaa")
-    cache = project.workspace.cache_folder
-    project.write(".orbit/state/cache/.tmp-snapshot-dead.duckdb", "x")
-    project.write(".orbit/state/cache/.tmp-rows-dead/records.json", "x")
-    project.write(".orbit/state/cache/.tmp-snapshot.json-1-dead", "x")
-    project.write(".orbit/state/cache/.tmp-other-2-alive", "x")
-    project.sync()
-    assert [file.name for file in cache.glob(".tmp-*")] == [".tmp-other-2-alive"]
 
 
 def test_a_sync_waits_for_the_one_that_builds(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,6 @@ def read(folder: Path, text: str | bytes) -> Config:
 
 
 def uncommented(text: str) -> str:
-    """Return a new configuration with every default written out as a setting."""
     lines = [re.sub(r"^# ( *[a-z_]+:|  )", r"\1", line) for line in text.splitlines()]
     return "\n".join(line for line in lines if not line.startswith("#")) + "\n"
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.files import commit, write
 
 from orbit_registry.errors import GitError
 from orbit_registry.workspace.git import Git, commits_since, dates_of, ignore_pattern, merge_lines, newest_commits
@@ -16,12 +17,9 @@ Run = Callable[..., str]
 
 @pytest.fixture
 def repo(git_repo: Path, git: Run) -> Path:
-    """Return a repository with a folder whose names are not plain, committed."""
     for name in ("docs/决定 1.md", "docs/a\tb.md", "src/x.py"):
-        (git_repo / name).parent.mkdir(exist_ok=True)
-        (git_repo / name).write_text(f"{name}\n", "utf-8")
-    git(git_repo, "add", "-A")
-    git(git_repo, "commit", "-qm", "Files")
+        write(git_repo, name, f"{name}\n")
+    commit(git_repo, "Files")
     return git_repo
 
 
@@ -52,8 +50,7 @@ def test_names_come_back_as_they_are(repo: Path) -> None:
 def test_a_folder_may_be_called_anything(repo: Path, git: Run, folder: str) -> None:
     (repo / folder / "in").mkdir(parents=True)
     (repo / folder / "in/a.md").write_text("A\n", "utf-8")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "More")
+    commit(repo, "More")
     there = Git(repo / folder)
     assert (there.top, there.prefix, there.tracked()) == (Git(repo).top, f"{folder}/", ["in/a.md"])
     assert there.names(["HEAD", "HEAD~1"], f"{folder}/in") == {"HEAD": ["a.md"], "HEAD~1": []}
@@ -106,16 +103,14 @@ def test_lines_are_merged_as_git_merges(base: str, ours: str, theirs: str, merge
 def test_a_pattern_means_its_path_alone(git_repo: Path, git: Run, name: str) -> None:
     (git_repo / ".gitignore").write_text(f"{ignore_pattern(name)}\n", "utf-8")
     for other in (name, "axb", "x", "a", f"{name}.", f"in/{name}"):
-        (git_repo / other).parent.mkdir(exist_ok=True)
-        (git_repo / other).write_text("x", "utf-8")
+        write(git_repo, other, "x")
     ignored = git(git_repo, "ls-files", "-z", "--others", "--ignored", "--exclude-standard").split("\0")
     assert ignored == [name, ""]
 
 
 def test_newest_commits_follow_a_moved_file(git_repo: Path, git: Run) -> None:
     (git_repo / "old.py").write_text("x = 1\n" * 20, "utf-8")
-    git(git_repo, "add", "-A")
-    git(git_repo, "commit", "-qm", "Add")
+    commit(git_repo, "Add")
     git(git_repo, "mv", "old.py", "new.py")
     git(git_repo, "commit", "-qm", "Move")
     full, short = git(git_repo, "log", "-1", "--format=%H %h").split()
@@ -130,8 +125,7 @@ def test_newest_commits_follow_a_moved_file(git_repo: Path, git: Run) -> None:
 def test_a_merge_has_the_changes_of_records_alone(git_repo: Path, git: Run) -> None:
     git(git_repo, "checkout", "-qb", "side")
     for name in (".orbit/adrs/ADR-0001/adr.yaml", "src/x.py"):
-        (git_repo / name).parent.mkdir(parents=True)
-        (git_repo / name).write_text("id: ADR-0001\n", "utf-8")
+        write(git_repo, name, "id: ADR-0001\n")
     git(git_repo, "add", "-Af")
     git(git_repo, "commit", "-qm", "Side")
     git(git_repo, "checkout", "-q", "main")
@@ -161,8 +155,7 @@ def test_dates_of_a_file_follow_its_moves(git_repo: Path, git: Run, monkeypatch:
             git(git_repo, "mv", moved, path)
         else:
             (git_repo / path).write_text(content, "utf-8")
-        git(git_repo, "add", "-A")
-        git(git_repo, "commit", "-qm", f"Step {day}")
+        commit(git_repo, f"Step {day}")
 
     dates = dates_of(Git(git_repo), ["new/a.md", "old.md", "none.md"])
 

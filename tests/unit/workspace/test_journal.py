@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.files import write
 
 from orbit_registry.errors import UnsafePathError, WriteError
 from orbit_registry.registry import Registry
@@ -106,8 +107,7 @@ def test_an_edit_made_before_a_failed_write_stays(workspace: Workspace) -> None:
 
 def test_a_folder_that_becomes_empty_goes(workspace: Workspace) -> None:
     for name in ("x/y/a", "x/b"):
-        (workspace.root / name).parent.mkdir(parents=True, exist_ok=True)
-        (workspace.root / name).write_text("1", "utf-8")
+        write(workspace.root, name, "1")
 
     apply_step(workspace, "step", [FileChange("x/y/a", "1", None)])
 
@@ -201,8 +201,7 @@ def test_every_text_is_durable_before_the_first_rename(workspace: Workspace, mon
 
 
 def test_one_file_is_written_where_the_journal_is_read_only(workspace: Workspace) -> None:
-    (workspace.root / ".git").mkdir()
-    (workspace.root / ".git/orbit").write_text("in the way", "utf-8")
+    write(workspace.root, ".git/orbit", "in the way")
 
     apply_step(workspace, "step", [FileChange("a.md", "old", "new")])
     with pytest.raises(WriteError):

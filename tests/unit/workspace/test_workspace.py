@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.files import write
 
 from orbit_registry.errors import ConfigError, ForeignWorkspaceError, WorkspaceNotFoundError
 from orbit_registry.model.kind import load_kinds
@@ -68,8 +69,7 @@ def test_kinds_of_its_own_belong_to_the_workspace(workspace_root: Path) -> None:
         "experiment",
     ]
 
-    (workspace_root / ".orbit/kinds/broken").mkdir()
-    (workspace_root / ".orbit/kinds/broken/kind.yaml").write_text("kind: broken\n", "utf-8")
+    write(workspace_root, ".orbit/kinds/broken/kind.yaml", "kind: broken\n")
     with pytest.raises(ConfigError, match=r"broken/kind\.yaml"):
         open_workspace(workspace_root)
 

@@ -251,7 +251,6 @@ PROSE = Path(__file__).parents[3] / "cases" / "given_prose"
 
 
 def prose_cases(name: str) -> list[Any]:
-    """Return the cases of a file, each under its own name."""
     return [pytest.param(case, id=case["name"]) for case in json.loads((PROSE / f"{name}.json").read_text("utf-8"))]
 
 

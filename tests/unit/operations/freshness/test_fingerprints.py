@@ -17,7 +17,6 @@ PAIRS = json.loads((CASES / "pairs.json").read_text("utf-8"))
 
 
 def write(root: Path, name: str, text: str) -> None:
-    """Write a file as its bytes stand in the case."""
     file = root / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
