@@ -51,3 +51,9 @@ def events(root: Path, *names: str) -> list[dict[str, Any]]:
     log = root / ".orbit/state/log/events.jsonl"
     rows = [json.loads(line) for line in log.read_text("utf-8").splitlines() if line] if log.exists() else []
     return [row for row in rows if not names or row["event"] in names]
+
+
+def configure(root: Path, settings: str) -> None:
+    """Add settings to a project's configuration."""
+    with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
+        file.write(settings)

@@ -22,6 +22,7 @@ import mcp_types as types  # noqa: E402
 from mcp.client.session import ClientSession  # noqa: E402
 from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: E402
 from mcp.client.streamable_http import streamable_http_client  # noqa: E402
+from tests.files import configure  # noqa: E402
 
 from orbit_registry.registry import Registry  # noqa: E402
 from orbit_registry.workspace.author import Author  # noqa: E402
@@ -110,8 +111,7 @@ def test_a_call_runs_no_program_of_the_project(root: Path, monkeypatch: pytest.M
     prints = json.dumps({"title": "Fix", "class": "qa"})
     (root / "run.py").write_text(f"import sys\nopen(sys.argv[1], 'w').close()\nprint('{prints}')\n", "utf-8")
     command, classifier = ([sys.executable, "run.py", name] for name in ("ran-command-{id}", "ran-classifier"))
-    with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
-        file.write(f"tasks: {json.dumps({'command': command, 'classifier': classifier})}\n")
+    configure(root, f"tasks: {json.dumps({'command': command, 'classifier': classifier})}\n")
     monkeypatch.setenv("ORBIT_PROGRAMS", said)
 
     async def talk() -> None:

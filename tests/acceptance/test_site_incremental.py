@@ -12,6 +12,7 @@ import pytest
 from tests.acceptance.site_cases import copied
 from tests.acceptance.test_site_build import build, digest
 from tests.conftest import Git
+from tests.files import configure
 
 from orbit_registry.registry import Registry
 from orbit_registry.repository.votes import HALF_LIFE
@@ -168,8 +169,7 @@ def test_after_each_edit_of_a_decisions_document_the_site_is_the_one_built_from_
     record, document = root / ".orbit/adrs/ADR-0003/adr.yaml", root / DECIDED
     source = f"source: {{path: {DECIDED}, format: file, authority: document}}"
     record.write_text(put("^source: .*", source)(record.read_text("utf-8")), "utf-8")
-    config = root / ".orbit/config.yaml"
-    config.write_text(config.read_text("utf-8") + "citations: ['docs/**/*.md']\n", "utf-8")
+    configure(root, "citations: ['docs/**/*.md']\n")
     document.parent.mkdir(parents=True)
     document.write_text(ITS_TEXT, "utf-8")
     git(root, "init", "--quiet")

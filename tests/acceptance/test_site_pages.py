@@ -16,6 +16,7 @@ from playwright.sync_api import expect
 from tests.acceptance.browsing import PHONE, Tab, served
 from tests.acceptance.site_cases import CASES, copied, with_every_kind
 from tests.conftest import Git
+from tests.files import configure
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
@@ -58,8 +59,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
     candidate.parent.mkdir(parents=True)
     text = text.replace("L-7k3fq", WAITING).replace("89abcdef\n", "89abcd99\n")
     candidate.write_text(text.replace("status: active", "status: candidate"), "utf-8")
-    with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as config:
-        config.write(CONFIG)
+    configure(root, CONFIG)
     (root / ".gitignore").write_text(".orbit/state/\n", "utf-8")
     git(root, "init", "--quiet")
     git(root, "add", "--all")

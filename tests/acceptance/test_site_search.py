@@ -15,7 +15,7 @@ from tests.acceptance.browsing import served, tab
 from tests.acceptance.conftest import DemoSite
 from tests.acceptance.site_cases import copied
 from tests.conftest import Git
-from tests.files import write
+from tests.files import configure, write
 
 from orbit_registry.cli.main import main
 from orbit_registry.hook.words import STOP_WORDS
@@ -111,8 +111,7 @@ def test_a_resource_that_reads_like_a_decision_is_struck_out_too(
     tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = copied("demo", tmp_path / "repo")
-    with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as config:
-        config.write("  publish:\n    redact: ['(?i)project\\s+falcon']\n")
+    configure(root, "  publish:\n    redact: ['(?i)project\\s+falcon']\n")
     (root / "docs/deploy.md").write_text("# 8. Deploy\n\n## Decision\n\nProject falcon walks on Tuesdays.\n", "utf-8")
     for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "Deploy")):
         git(root, *arguments)

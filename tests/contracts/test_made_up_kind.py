@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import configure
 
 from orbit_registry.cli.main import run
 from orbit_registry.model.kind import SHIPPED, load_kinds
@@ -90,8 +91,7 @@ def test_an_agent_proposes_it_and_a_person_starts_it(shell: Shell, monkeypatch: 
 
 def test_a_citation_of_it_that_leads_nowhere_is_found(shell: Shell) -> None:
     existing = shell.json("experiment", "add", "--title", "One", "--question", "After X-zz9zz", "--yes")["data"]["id"]
-    config = Path(".orbit/config.yaml")
-    config.write_text(config.read_text("utf-8") + 'code: ["src/**"]\n', "utf-8")
+    configure(Path(), 'code: ["src/**"]\n')
     Path("README.md").write_text(f"# Read\n\nX-86, X-shaped, {existing}, and X-yy8yy.\n", "utf-8")
     Path("src").mkdir()
     Path("src/app.py").write_text("# see X-ww7ww\n", "utf-8")

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.acceptance.capture.conftest import SESSION, Project, Talk, stumble
+from tests.files import configure
 
 from orbit_registry.hook.refresh import capture
 from orbit_registry.registry import Registry
@@ -211,8 +212,7 @@ def test_time_promotes_only_if_configured(project: Project) -> None:
         return [entry.id for entry in promote_due(registry.workspace, records, author, now + timedelta(days=days))]
 
     assert due(400) == []
-    config = project.root / ".orbit/config.yaml"
-    config.write_text(config.read_text("utf-8") + "\ncapture:\n  auto_promote_days: 7\n", "utf-8")
+    configure(project.root, "\ncapture:\n  auto_promote_days: 7\n")
     assert due(6.9) == []
     assert list(project.json("queue")["due"]) == [name]
     assert project.json("promote", "--due") == []
@@ -232,8 +232,7 @@ def test_time_promotes_only_if_configured(project: Project) -> None:
 def test_time_promotes_none_of_two_conflicting_learnings(project: Project) -> None:
     for transcript, agent in (("claude-stumble.jsonl", "claude"), ("codex-stumble.jsonl", "codex")):
         project.capture(project.recorded(transcript), agent)
-    config = project.root / ".orbit/config.yaml"
-    config.write_text(config.read_text("utf-8") + "\ncapture:\n  auto_promote_days: 7\n", "utf-8")
+    configure(project.root, "\ncapture:\n  auto_promote_days: 7\n")
     registry, later = Registry.open(project.root), datetime.now(UTC) + timedelta(days=8)
     assert promote_due(registry.workspace, registry.collection.records, Author("Ada", "human"), later) == []
     assert project.json("queue")["due"] == {}

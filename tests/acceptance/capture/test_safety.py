@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.acceptance.capture.conftest import Project, Talk, stumble
+from tests.files import configure
 
 from orbit_registry.capture.candidates import reads_as_instruction
 from orbit_registry.capture.run import capture
@@ -40,8 +41,7 @@ def poisoned(root: Path) -> Talk:
 
 
 def test_a_poisoned_transcript_gives_only_harmless_candidates(project: Project) -> None:
-    config = project.root / ".orbit/config.yaml"
-    config.write_text(config.read_text("utf-8") + "\ncapture:\n  auto_promote_days: 1\n", "utf-8")
+    configure(project.root, "\ncapture:\n  auto_promote_days: 1\n")
     result = project.capture(project.transcript(poisoned(project.root).ask("Thanks").rows))
     assert [entry["status"] for entry in project.learnings()] == ["candidate"]
     for entry in result["candidates"]:

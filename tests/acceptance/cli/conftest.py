@@ -60,6 +60,14 @@ class Shell:
             assert list(answer(command).iter_errors(envelope["data"])) == []
         return code, envelope
 
+    def data(self, *arguments: str) -> Any:
+        """Return the data of an answer."""
+        return self.json(*arguments)[1]["data"]
+
+    def learn(self, summary: str, *arguments: str) -> str:
+        """Add a learning and return its id."""
+        return str(self.data("learning", "add", "--summary", summary, *arguments)["id"])
+
 
 @pytest.fixture(scope="session")
 def _seeded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:

@@ -41,7 +41,7 @@ def on_terminal(folder: Any, arguments: list[str], answers: list[tuple[str, str]
 
 
 def known(shell: Any) -> list[str]:
-    return [row["id"] for row in shell.json("learning", "list")[1]["data"]]
+    return [row["id"] for row in shell.data("learning", "list")]
 
 
 @pytest.mark.parametrize("more", [[], ["--yes"], ["--dry-run"], ["--pending"]])
@@ -92,7 +92,7 @@ def test_a_person_may_vote_instead(shell: Any, arguments: list[str], answers: li
 
     assert code == 0, output
     assert f"1  {shell.learning} (the same, word for word): Look before you leap" in output
-    assert shell.json("show", shell.learning)[1]["data"]["votes"]["tasks"] == {"T-4": 1}
+    assert shell.data("show", shell.learning)["votes"]["tasks"] == {"T-4": 1}
     assert known(shell) == [shell.learning]
 
 
@@ -103,7 +103,7 @@ def test_a_person_may_stop_or_add_it_all_the_same(shell: Any) -> None:
     assert known(shell) == [shell.learning]
     assert on_terminal(shell.root, arguments, [("or stop (s)", "a")])[0] == 0
     (new,) = set(known(shell)) - {shell.learning}
-    assert shell.json("show", new)[1]["data"]["distinct_from"] == [shell.learning]
+    assert shell.data("show", new)["distinct_from"] == [shell.learning]
 
 
 def test_nobody_is_asked_in_ci(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,8 +128,8 @@ def test_a_summary_that_can_not_be_is_refused_in_the_words_of_the_command_line(
 
 
 def test_the_command_that_settles_a_false_alarm_does_so(shell: Any) -> None:
-    first = shell.json("learning", "add", "--summary", "Retry uploads with a new token after an error")[1]["data"]["id"]
-    second = shell.json("learning", "add", "--summary", "Retry uploads with a new token after a pause")[1]["data"]["id"]
+    first = shell.data("learning", "add", "--summary", "Retry uploads with a new token after an error")["id"]
+    second = shell.data("learning", "add", "--summary", "Retry uploads with a new token after a pause")["id"]
 
     (result,) = [entry for entry in shell.json("check")[1]["diagnostics"] if entry["code"] == "ORB602"]
     command = result["hint"].split("`")[-2]
@@ -183,12 +183,12 @@ def test_decisions_that_are_near_are_named_and_no_hindrance(shell: Any, tmp_path
     assert code == 0
     assert "ADR-0002" in [entry["id"] for entry in answer["data"]["neighbours"]]
     assert "orbit show ADR-0002" in answer["next"]
-    assert shell.json("adr", "add", "--title", "Render pages ahead of time", *more)[1]["data"]["neighbours"] == []
+    assert shell.data("adr", "add", "--title", "Render pages ahead of time", *more)["neighbours"] == []
 
 
 def test_a_decision_of_the_same_title_is_refused(shell: Any) -> None:
     stored = ("--body-file", shell.body)
-    existing = shell.json("adr", "add", "--title", "Keep one queue", *stored)[1]["data"]["id"]
+    existing = shell.data("adr", "add", "--title", "Keep one queue", *stored)["id"]
     before = sorted((shell.root / ".orbit/adrs").iterdir())
     code, answer = shell.json("adr", "add", "--title", "Keep one  queue!", "--yes")
     assert (code, answer["ok"], answer["next"]) == (1, False, [f"orbit show {existing}"])

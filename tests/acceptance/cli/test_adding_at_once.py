@@ -60,7 +60,7 @@ def answers_of_two(shell: Any, first: tuple[str, ...], second: tuple[str, ...]) 
 def test_the_second_of_two_equal_learnings_is_refused(shell: Any, more: list[str]) -> None:
     added, refused = answers_of_two(shell, LEARNING, (*LEARNING, *more))
 
-    ids = [row["id"] for row in shell.json("learning", "list")[1]["data"] if row["summary"] == "Mind the gap"]
+    ids = [row["id"] for row in shell.data("learning", "list") if row["summary"] == "Mind the gap"]
     assert ids == [added["data"]["id"]]
     assert "this is known already" in refused["error"]
     if added["data"]["phase"] == "live":
@@ -73,7 +73,7 @@ def test_the_second_of_two_equal_decisions_is_refused(shell: Any) -> None:
     added, refused = answers_of_two(shell, add, add)
 
     assert f"this is decided already: {added['data']['id']} (proposed) has the same title" in refused["error"]
-    following = shell.json("adr", "add", "--title", "Use two queues")[1]["data"]
+    following = shell.data("adr", "add", "--title", "Use two queues")
     assert following["above"].startswith(added["data"]["id"])
 
 

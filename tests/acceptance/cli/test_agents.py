@@ -71,7 +71,7 @@ def test_an_agent_adopts_no_decision_in_force(shell: Any, arguments: list[str], 
 def test_an_agent_may_adopt_what_is_only_proposed(shell: Any) -> None:
     path = decide(shell.root, 8, "Proposed")
     assert shell("adr", "backfill", path)[0] == 0
-    assert shell.json("show", "ADR-0008")[1]["data"]["status"] == "proposed"
+    assert shell.data("show", "ADR-0008")["status"] == "proposed"
 
 
 @pytest.mark.usefixtures("agent")
@@ -104,8 +104,8 @@ def test_an_agents_fix_leaves_to_a_person_what_would_come_into_force(
 
     monkeypatch.setenv("ORBIT_ACTOR", "human")
     assert {entry.code for entry in Registry.open(shell.root).check(fix=True).fixed} >= {"ORB701", "ORB702"}
-    assert shell.json("show", "ADR-0008")[1]["data"]["status"] == "accepted"
-    assert shell.json("show", "ADR-0009")[1]["data"]["status"] == "deprecated"
+    assert shell.data("show", "ADR-0008")["status"] == "accepted"
+    assert shell.data("show", "ADR-0009")["status"] == "deprecated"
 
 
 @pytest.mark.usefixtures("agent")

@@ -24,9 +24,7 @@ def learn(shell: Any) -> Learn:
     """Return what adds a learning that is in force, of a category, and returns its id."""
 
     def add(summary: str, category: str = "general", *more: str) -> str:
-        code, envelope = shell.json("learning", "add", "--summary", summary, "--category", category, "--yes", *more)
-        assert code == 0
-        return str(envelope["data"]["id"])
+        return str(shell.learn(summary, "--category", category, "--yes", *more))
 
     return add
 

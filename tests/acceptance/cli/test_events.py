@@ -51,10 +51,10 @@ def test_written_events_are_valid(shell: Any) -> None:
         ["learning", "add", "--summary", "Wait before you ask", "--pending", "--yes"],
     ):  # fmt: skip
         assert shell(*arguments)[0] == 0, arguments
-    (waiting,) = shell.json("queue", "--kind", "learning")[1]["data"]["records"]
+    (waiting,) = shell.data("queue", "--kind", "learning")["records"]
     assert shell("promote", waiting["id"])[0] == 0
 
-    rows = shell.json("events", "tail")[1]["data"]["events"]
+    rows = shell.data("events", "tail")["events"]
     check = Draft202012Validator(SCHEMA)
     assert [error.message for row in rows for error in check.iter_errors(row)] == []
     names = {row["event"] for row in rows}
@@ -74,7 +74,7 @@ def test_tail_prints_the_last_events(shell: Any) -> None:
         0, ["2026-09-21T14:13:22Z", "2026-09-21T14:13:23Z", "2026-09-21T14:13:24Z"],
     )  # fmt: skip
     assert "hits=L-7k3fq" in out
-    counted = shell.json("events", "stats")[1]["data"]
+    counted = shell.data("events", "stats")
     assert (counted["events"], counted["surfaces"]) == ({"retrieval": 5}, {"hook:PreToolUse": 5})
     assert counted["skipped"] == {"torn or no JSON": 1, "no event": 1}
     assert (counted["files"], counted["first"]) == ([events.FILES[-2], events.NAME], "2026-09-21T14:13:20Z")
@@ -116,7 +116,7 @@ ASKED = "SELECT type, record_id FROM events ORDER BY happened_at, record_id"
 
 
 def asked(shell: Any, sql: str = ASKED) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = shell.json("query", sql)[1]["data"]
+    rows: list[dict[str, Any]] = shell.data("query", sql)
     return rows
 
 

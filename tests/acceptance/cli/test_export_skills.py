@@ -59,7 +59,7 @@ def test_skills_are_put_where_the_agent_looks(shell: Any, agent: str) -> None:
     assert not (shell.root / FOLDERS[agent]).exists()
     _, skills = shell.json("export", "skills", "--agent", agent)
     assert [change["what"] for change in skills["data"]["changes"]] == ["add"] * 3
-    assert shell.json("export", "skills", "--agent", agent)[1]["data"]["changes"] == []
+    assert shell.data("export", "skills", "--agent", agent)["changes"] == []
     assert shell("export", "skills", "--agent", agent, "--check")[0] == 0
 
     page = shell.root / FOLDERS[agent] / "orbit-adr/SKILL.md"
@@ -84,7 +84,7 @@ def test_a_plugin_carries_skills_hooks_and_the_server(shell: Any, tmp_path: Path
     assert sorted(path.name for path in (folder / "skills").iterdir()) == sorted(NAMES)
 
     (folder / "mine.md").write_text("mine", "utf-8")
-    assert shell.json("export", "plugin", str(folder))[1]["data"]["changes"] == []
+    assert shell.data("export", "plugin", str(folder))["changes"] == []
     assert (folder / "mine.md").exists()
     code, _, output = shell("export", "plugin", str(shell.root / "src"))
     assert (code, sorted(path.name for path in (shell.root / "src").iterdir())) == (1, ["app.py"])

@@ -65,10 +65,10 @@ def test_only_the_same_target_fails(shell: Any) -> None:
 
 
 def test_an_agent_cannot_change_a_persons_failure(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    created = shell.json("fail", "deploy:qa", "--reason", "freeze", "--ttl-days", "0")[1]["data"]
+    created = shell.data("fail", "deploy:qa", "--reason", "freeze", "--ttl-days", "0")
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     words = ("--reason", "deploy freely", "--ttl-days", "1", "--attempts", "9")
-    again = shell.json("fail", "deploy:qa", *words)[1]["data"]
+    again = shell.data("fail", "deploy:qa", *words)
     assert (again["reason"], again["until"], again["attempts"]) == ("freeze", None, 9)
     code, _, err = shell("failure", "update", created["id"], "--set", "reason=deploy freely")
     assert code == 1
@@ -96,13 +96,13 @@ def test_an_open_failure_is_shown_at_its_path(shell: Any, monkeypatch: pytest.Mo
 def test_a_dry_run_opens_nothing(shell: Any) -> None:
     words = ("fail", "story:shop:S-1", "--reason", "no browser", "--attempts", "3")
     log = shell.root / ".orbit/state/log/events.jsonl"
-    would = shell.json(*words, "--dry-run")[1]["data"]
+    would = shell.data(*words, "--dry-run")
     assert (would["new"], would["holds"], would["attempts"], would["dry_run"]) == (True, True, 3, True)
     assert shell("fail", "story:shop:S-1", "--check")[0] == 0
     assert shell(*words)[0] == 0
     file = next((shell.root / ".orbit/failures").glob("*/failure.yaml"))
     before, message = file.read_text("utf-8"), log.read_text("utf-8")
-    again = shell.json("fail", "story:shop:S-1", "--reason", "still none", "--dry-run")[1]["data"]
+    again = shell.data("fail", "story:shop:S-1", "--reason", "still none", "--dry-run")
     assert (again["new"], again["attempts"], again["reason"]) == (False, 4, "still none")
     assert (file.read_text("utf-8"), log.read_text("utf-8")) == (before, message)
 
@@ -121,5 +121,5 @@ def test_an_expired_failure_is_listed_as_expired(shell: Any) -> None:
     Registry.open().update(record.id, lambda data: {**data, "freshness": {"verified_at": format_time(started)}})
     row = next(line for line in shell("failure", "list")[1].splitlines() if record.id in line)
     assert "expired" in row
-    (listed,) = shell.json("failure", "list")[1]["data"]
+    (listed,) = shell.data("failure", "list")
     assert (listed["status"], listed["expired"]) == ("open", True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.files import write
+from tests.files import configure, write
 
 from orbit_registry.model.ids import INVERSES
 
@@ -20,7 +20,7 @@ def ties(answer: dict[str, Any]) -> dict[str, tuple[int, list[str]]]:
 
 def learning(shell: Any, summary: str, body: str = "Because.") -> str:
     arguments = ["learning", "add", "--summary", summary, "--body", body, "--path", "src/**", "--yes"]
-    return str(shell.json(*arguments)[1]["data"]["id"])
+    return str(shell.data(*arguments)["id"])
 
 
 @pytest.mark.parametrize("rel", ["has_script", "proves", "related_to"])
@@ -58,7 +58,7 @@ def test_what_is_no_link_is_refused(shell: Any) -> None:
     )
     assert shell("link", "ADR-0001", "amends", "ADR-0001")[0] == 1
     assert shell("link", "ADR-0001", "amends", "ADR-0042")[0] == 1
-    assert shell.json("related", "ADR-0001")[1]["data"]["related"] == []
+    assert shell.data("related", "ADR-0001")["related"] == []
 
 
 def test_a_link_is_taken_back_alone(shell: Any) -> None:
@@ -92,7 +92,7 @@ def test_what_a_text_cites_is_derived_and_written_nowhere(shell: Any) -> None:
 
 def test_what_leads_nowhere_is_kept_until_its_target_arrives(shell: Any) -> None:
     source = learning(shell, "Look twice", "See [the next one](docs/adr/0003-leap.md) and ADR-0003.")
-    dangling = shell.json("related", source)[1]["data"]["dangling"]
+    dangling = shell.data("related", source)["dangling"]
     assert {row["to"] for row in dangling} == {"docs/adr/0003-leap.md", "ADR-0003"}
 
     shell("adr", "add", "--title", "Leap")
@@ -111,11 +111,11 @@ def test_a_documents_links_count_from_where_it_stands(shell: Any) -> None:
     (folder / "guide.md").write_text(f"# Guide\n\n{links}\n", "utf-8")
     (folder / "style.md").write_text("# Style\n\n[back](guide.md)\n", "utf-8")
     (shell.root / "docs/top.md").write_text("# Top\n", "utf-8")
-    guide = shell.json("import", "doc", "docs/guides/guide.md")[1]["data"]["id"]
-    dangling = shell.json("related", guide)[1]["data"]["dangling"]
+    guide = shell.data("import", "doc", "docs/guides/guide.md")["id"]
+    dangling = shell.data("related", guide)["dangling"]
     assert {row["to"] for row in dangling} == {"docs/guides/style.md", "docs/top.md", "docs/top.md#part"}
 
-    style, top = (shell.json("import", "doc", f"docs/{name}.md")[1]["data"]["id"] for name in ("guides/style", "top"))
+    style, top = (shell.data("import", "doc", f"docs/{name}.md")["id"] for name in ("guides/style", "top"))
 
     answer = shell.json("related", guide)[1]
     assert (answer["data"]["dangling"], set(ties(answer))) == ([], {style, top})
@@ -127,7 +127,7 @@ def _doc(shell: Any, path: str, text: str, *versions: str) -> str:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8")
     options = [word for version in versions for word in ("--version", version)]
-    return str(shell.json("import", "doc", path, *options)[1]["data"]["id"])
+    return str(shell.data("import", "doc", path, *options)["id"])
 
 
 def test_a_file_of_several_versions_is_linked_by_the_version_of_the_text(shell: Any) -> None:
@@ -141,7 +141,7 @@ def test_a_file_of_several_versions_is_linked_by_the_version_of_the_text(shell: 
     subprocess.run(["git", "add", "notes.md"], cwd=shell.root, check=True)
 
     def means(start: str) -> dict[str, list[Any]]:
-        data = shell.json("related", start, "--direction", "out")[1]["data"]
+        data = shell.data("related", start, "--direction", "out")
         assert data["dangling"] == []
         return {item["id"]: item["links"][0]["others"] for item in data["related"]}
 
@@ -149,7 +149,7 @@ def test_a_file_of_several_versions_is_linked_by_the_version_of_the_text(shell: 
     for start in (last, later, source):
         assert means(start) == {new: [{"id": old, "versions": ["2.9"]}]}
     assert f"{new} is for 2.10; of the same file: {old} (2.9)" in shell("related", source)[1]
-    assert {"path": "notes.md", "line": 1} in shell.json("related", new)[1]["data"]["cited_in"]
+    assert {"path": "notes.md", "line": 1} in shell.data("related", new)["cited_in"]
     assert shell("check")[0] == 0
 
     every = _doc(shell, "docs/deploy.md", "# Deploying\n\nStep.\n")
@@ -177,15 +177,14 @@ def test_circles_end_and_depth_and_direction_bind(shell: Any) -> None:
 
 
 def test_code_that_cites_a_record_is_named_with_its_line(shell: Any) -> None:
-    config = shell.root / ".orbit/config.yaml"
-    config.write_text(config.read_text("utf-8") + 'code: ["src/**"]\n', "utf-8")
+    configure(shell.root, 'code: ["src/**"]\n')
     write(shell.root, "src/lock.py", "import os\n# as ADR-0001 says\n")
     subprocess.run(["git", "add", "src/lock.py"], check=True)
 
-    assert shell.json("related", "ADR-0001")[1]["data"]["cited_in"] == [{"path": "src/lock.py", "line": 2}]
+    assert shell.data("related", "ADR-0001")["cited_in"] == [{"path": "src/lock.py", "line": 2}]
     assert "cited in src/lock.py:2" in shell("related", "ADR-0001")[1]
     row = {"path": "src/lock.py", "line": 2, "target": "ADR-0001", "target_id": "ADR-0001"}
-    assert shell.json("query", "FROM citations WHERE path LIKE 'src/%'")[1]["data"] == [row]
+    assert shell.data("query", "FROM citations WHERE path LIKE 'src/%'") == [row]
 
 
 def test_what_files_cite_is_a_table_that_follows_the_records(shell: Any) -> None:
@@ -195,11 +194,11 @@ def test_what_files_cite_is_a_table_that_follows_the_records(shell: Any) -> None
     sql = "SELECT line, target, target_id FROM citations WHERE path = 'notes.md' ORDER BY ALL"
 
     def rows() -> list[tuple[Any, ...]]:
-        return [tuple(row.values()) for row in shell.json("query", sql)[1]["data"]]
+        return [tuple(row.values()) for row in shell.data("query", sql)]
 
     expected = [(1, "ADR-0001", "ADR-0001"), (1, "ADR-0003", None), (3, "docs/adr/0001-use-sqlite.md", "ADR-0001")]
     assert rows() == expected
-    assert shell.json("query", "FROM citations WHERE path LIKE 'docs/adr/%'")[1]["data"] == []
+    assert shell.data("query", "FROM citations WHERE path LIKE 'docs/adr/%'") == []
     shell("adr", "add", "--title", "Leap")
     assert rows() == [expected[0], (1, "ADR-0003", "ADR-0003"), expected[2]]
 
@@ -212,15 +211,15 @@ def test_a_link_with_a_fragment_leads_to_the_part_of_a_long_text(shell: Any) -> 
     links = "[a](docs/guide.md#run-it) [b](docs/guide.md#nowhere) [c](docs/guide.md)"
     source = learning(shell, "Look twice", links)
     (shell.root / "docs/other.md").write_text(f"[x](guide.md#L{line + 2})\n", "utf-8")
-    resource = str(shell.json("import", "doc", "docs/guide.md")[1]["data"]["id"])
+    resource = str(shell.data("import", "doc", "docs/guide.md")["id"])
     subprocess.run(["git", "add", "docs"], check=True)
 
     part = {"breadcrumb": "Guide > Run it", "lines": [line, line + 2]}
-    (row,) = shell.json("related", source)[1]["data"]["related"]
+    (row,) = shell.data("related", source)["related"]
     assert [tie["chunk"] for tie in row["links"]] == [None, part]
     assert f"references, references lines {line}-{line + 2}" in shell("related", source)[1]
     sql = "SELECT path, line, target_id, breadcrumb FROM cited_chunks WHERE path IS NOT NULL"
-    assert shell.json("query", sql)[1]["data"] == [
+    assert shell.data("query", sql) == [
         {"path": "docs/other.md", "line": 1, "target_id": resource, "breadcrumb": "Guide > Run it"}
     ]
 

@@ -48,21 +48,21 @@ def test_attempts_and_errors_suggest_records(shell: Any, more: tuple[str, ...]) 
 
 def test_only_missing_records_are_suggested(shell: Any) -> None:
     output = ("note", TEXT, "--attempts", "2")
-    record_id = shell.json("learning", "add", "--summary", TEXT)[1]["data"]["id"]
-    assert [ask["kind"] for ask in shell.json(*output)[1]["data"]["asks"]] == ["learning", "resource", "rule"]
+    record_id = shell.data("learning", "add", "--summary", TEXT)["id"]
+    assert [ask["kind"] for ask in shell.data(*output)["asks"]] == ["learning", "resource", "rule"]
 
     Path("check.sh").write_text("#!/bin/sh\ntrue\n", "utf-8")
-    script = shell.json("import", "script", "check.sh")[1]["data"]["id"]
+    script = shell.data("import", "script", "check.sh")["id"]
     assert shell("link", script, "proves", record_id)[0] == 0
-    assert [ask["kind"] for ask in shell.json(*output)[1]["data"]["asks"]] == ["learning", "rule"]
-    rule = shell.json("rule", "add", "--title", "Send a retry key", "--rationale", "They doubled.")[1]["data"]["id"]
+    assert [ask["kind"] for ask in shell.data(*output)["asks"]] == ["learning", "rule"]
+    rule = shell.data("rule", "add", "--title", "Send a retry key", "--rationale", "They doubled.")["id"]
     assert shell("link", record_id, "related_to", rule)[0] == 0
 
-    (only,) = shell.json(*output)[1]["data"]["asks"]
+    (only,) = shell.data(*output)["asks"]
     assert only["command"].startswith(f"orbit learning vote {record_id} ")
     assert only["why"] == f"{record_id} says it already, with {rule} and {script}: strengthen it"
     assert shell("reject", rule, "--reason", "the client does so")[0] == 0
-    assert [ask["kind"] for ask in shell.json(*output)[1]["data"]["asks"]] == ["learning", "rule"]
+    assert [ask["kind"] for ask in shell.data(*output)["asks"]] == ["learning", "rule"]
 
 
 def test_a_total_failure_is_recorded_once(shell: Any) -> None:
@@ -74,7 +74,7 @@ def test_a_total_failure_is_recorded_once(shell: Any) -> None:
     assert "Tried 4 times, not solved." in record["body"]
     assert record["evidence"] == [{"kind": "task", "reference": "T-7"}]
     assert (first["data"]["asks"], first["next"]) == ([], [f"orbit show {record['id']}"])
-    failure = shell.json("show", first["data"]["failure"]["id"])[1]["data"]
+    failure = shell.data("show", first["data"]["failure"]["id"])
     assert (failure["title"], failure["attempts"]) == (f"task:T-7 failed: {TEXT}", 4)
     assert shell("fail", "--check", "task:T-7")[0] == 1
     again = shell.json("note", TEXT, "--failed", "--attempts", "4", "--task", "T-7")[1]
@@ -104,17 +104,17 @@ def test_a_contradictory_note_is_refused(shell: Any, arguments: list[str]) -> No
 ])  # fmt: skip
 def test_a_turn_without_news_has_a_skip_reason(shell: Any, arguments: tuple[str, ...], reason: str | None) -> None:
     shell("note", "known already, long enough to tell something else of", "--turn", "1")
-    assert shell.json("note", *arguments, "--turn", "2")[1]["data"]["skip_reason"] == reason
+    assert shell.data("note", *arguments, "--turn", "2")["skip_reason"] == reason
     assert events(shell.root, "noted")[-1]["skip_reason"] == reason
 
 
 def test_a_turn_has_one_id(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORBIT_SESSION_ID", "s:1")
-    first = shell.json("note", TEXT, "--turn", "12", "--tools", "1", "--evidence", " a.log, b ,a.log,")[1]["data"]
-    again = shell.json("note", TEXT.upper(), "--turn", "12")[1]["data"]
+    first = shell.data("note", TEXT, "--turn", "12", "--tools", "1", "--evidence", " a.log, b ,a.log,")
+    again = shell.data("note", TEXT.upper(), "--turn", "12")
     assert (first["turn"], again["turn"], again["skip_reason"]) == ("note:-:cli:s-1:12", "note:-:cli:s-1:12", None)
     assert first["evidence"] == events(shell.root, "noted")[0]["evidence"] == ["a.log", "b"]
-    assert shell.json("note", TEXT, "--turn", "hook:claude:Stop:s-1:7")[1]["data"]["turn"] == "hook:claude:Stop:s-1:7"
+    assert shell.data("note", TEXT, "--turn", "hook:claude:Stop:s-1:7")["turn"] == "hook:claude:Stop:s-1:7"
 
 
 def test_a_note_clears_the_finding_of_the_gate(shell: Any) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import configure
 
 Git = Callable[..., str]
 
@@ -31,7 +32,7 @@ def test_any_subfolder_will_do(shell: Any, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(shell.root / "src")
 
     assert len(ids_here(shell)) == 3
-    assert shell.json("adr", "add", "--title", "From below")[1]["data"]["document"] == "docs/adr/0003-from-below.md"
+    assert shell.data("adr", "add", "--title", "From below")["document"] == "docs/adr/0003-from-below.md"
     assert (shell.root / "docs/adr/0003-from-below.md").exists()
 
 
@@ -69,7 +70,7 @@ def test_any_state_of_a_repository_will_do(
             git(root, "init", "-q")
     monkeypatch.chdir(root)
 
-    assert shell.json("adr", "add", "--title", "Third")[1]["data"]["id"] == "ADR-0003"
+    assert shell.data("adr", "add", "--title", "Third")["id"] == "ADR-0003"
     code, report = shell.json("check")
     assert code == 0, report["diagnostics"]
     assert shell("sync")[0] == 0
@@ -94,11 +95,10 @@ def test_adopting_counts_each_finding_once(bare_shell: Any) -> None:
     folder.mkdir(parents=True)
     (folder / "0001-use-x.md").write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nWhy.\n", "utf-8")
     shell("init", "--yes")
-    with (shell.root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
-        file.write("checks:\n  adopted_costs: true\n")
+    configure(shell.root, "checks:\n  adopted_costs: true\n")
 
     output = shell("import", "docs/adr")[1]
-    counted = shell.json("check")[1]["data"]["baselined"]
+    counted = shell.data("check")["baselined"]
 
     assert f"{counted} older finding" in output
     assert "baselined findings are gone" not in shell("check")[1]

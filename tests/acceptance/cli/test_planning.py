@@ -45,18 +45,12 @@ def plan(shell: Any, *more: str) -> dict[str, Any]:
     return dict(envelope["data"])
 
 
-def pitched(shell: Any, *more: str) -> dict[str, Any]:
-    code, envelope = shell.json("pitch", *more)
-    assert code == 0
-    return dict(envelope["data"])
-
-
 def test_a_plan_has_retros_queue_and_learnings(shell: Any) -> None:
-    done = shell.json(
+    done = shell.data(
         "retro", "--loop", "L-17", "--date", "2020-11-20", "--summary", "Two stories",
         "--outcome", "story:shop:S-2=completed", "--outcome", "story:shop:S-1=failed,attempts=3,reason=no browser",
         "--worked", "Reading the fixture first saved a round",
-    )[1]["data"]  # fmt: skip
+    )  # fmt: skip
     now = datetime(2020, 11, 20, 12, tzinfo=UTC)
     before = plan_brief(Registry.open().workspace, Registry.open().collection.records, now, sources=Sources())
 
@@ -180,7 +174,7 @@ def test_free_capacity_is_never_negative(shell: Any, active: object, most: objec
 def test_without_capacity_nothing_is_pitched(shell: Any) -> None:
     loops = put(shell.root, "loops.json", [{"loop_id": "L-1"}, {"loop_id": "L-2"}])
     configure(shell.root, active_loops=loops, work_items=put(shell.root, "items.json", [{"id": "story:S-1"}]))
-    result = pitched(shell)
+    result = shell.data("pitch")
     assert (result["reason"], result["pitched"], result["capacity"]["available"]) == ("not pitched: capacity", [], 0)
     assert shell("pitch")[1] == "not pitched: capacity\n"
 
@@ -195,13 +189,13 @@ def test_related_failures_and_successes_change_the_rank(shell: Any) -> None:
     configure(shell.root, work_items=put(shell.root, "items.json", items))
     shell("adr", "add", "--title", "Pool browsers", "--pending", "--tag", "web")
     shell("fail", "story:S-1", *WHY, "--path", "src/export/csv.py", "--attempts", "3")
-    failure = shell.json("fail", "story:shop:S-9", *WHY)[1]["data"]["id"]
+    failure = shell.data("fail", "story:shop:S-9", *WHY)["id"]
     shell("failure", "update", failure, "--tag", "web")
     words = ("learning", "add", "--summary", "Read the ledger first", "--label", "worked", "--tag", "books")
-    learning = shell.json(*words)[1]["data"]["id"]
+    learning = shell.data(*words)["id"]
     shell("retro", "--loop", "L-1", "--outcome", "story:S-0=completed,attempts=2")
 
-    result = pitched(shell, "--limit", "20")
+    result = shell.data("pitch", "--limit", "20")
     factors = {
         entry["id"]: [(each["factor"], each["why"]) for each in entry["factors"]][1:] for entry in result["pitched"]
     }
@@ -220,25 +214,25 @@ def test_related_failures_and_successes_change_the_rank(shell: Any) -> None:
 
 def test_a_verdict_sets_the_status(shell: Any) -> None:
     options = ("--pending", "--body-file", shell.body)
-    first = shell.json("adr", "add", "--title", "Pool browsers", *options)[1]["data"]["id"]
-    second = shell.json("adr", "add", "--title", "Pool disks", "--pending")[1]["data"]["id"]
-    assert shell.json("pitch", "approve", first, "--by", "Ada", "--reason", "yes")[1]["data"]["status"] == "accepted"
-    assert shell.json("pitch", "reject", second, "--reason", "too dear")[1]["data"]["status"] == "rejected"
-    assert shell.json("pitch", "reject", "story:S-4", "--reason", "no")[1]["data"]["status"] is None
+    first = shell.data("adr", "add", "--title", "Pool browsers", *options)["id"]
+    second = shell.data("adr", "add", "--title", "Pool disks", "--pending")["id"]
+    assert shell.data("pitch", "approve", first, "--by", "Ada", "--reason", "yes")["status"] == "accepted"
+    assert shell.data("pitch", "reject", second, "--reason", "too dear")["status"] == "rejected"
+    assert shell.data("pitch", "reject", "story:S-4", "--reason", "no")["status"] is None
     assert shell.json("pitch", "reject", "S-44")[0] == 1
 
-    assert shell.json("show", first)[1]["data"]["approval"]["approved_by"] == "Ada"
-    current = shell.json("fail", "--check", f"adr:{second}")[1]["data"]
+    assert shell.data("show", first)["approval"]["approved_by"] == "Ada"
+    current = shell.data("fail", "--check", f"adr:{second}")
     assert current["reason"] == "rejected in a pitch: too dear"
-    title = shell.json("show", current["id"])[1]["data"]["title"]
+    title = shell.data("show", current["id"])["title"]
     assert title == f"adr:{second} was rejected in a pitch: too dear", "it was never tried"
     assert [(entry["target"], entry["verdict"]) for entry in plan(shell)["recent_pitch_history"]] == [
         ("story:S-4", "rejected"), (f"adr:{second}", "rejected"), (f"adr:{first}", "approved")]  # fmt: skip
-    assert pitched(shell)["pitched"] == []
+    assert shell.data("pitch")["pitched"] == []
 
 
 def test_only_a_person_gives_a_verdict(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = shell.json("adr", "add", "--title", "Pool browsers", "--pending")[1]["data"]["id"]
+    first = shell.data("adr", "add", "--title", "Pool browsers", "--pending")["id"]
     shell("fail", "story:S-4", *WHY)
     assert shell("pitch", "approve", "story:S-4")[0] == 1
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
@@ -247,13 +241,13 @@ def test_only_a_person_gives_a_verdict(shell: Any, monkeypatch: pytest.MonkeyPat
             code, _, err = shell("pitch", word, name)
             assert (code, "an agent may not decide" in err) == (1, True)
     assert shell("pitch")[0] == 0
-    assert shell.json("show", first)[1]["data"]["status"] == "proposed"
+    assert shell.data("show", first)["status"] == "proposed"
 
 
 def test_work_items_are_untrusted(shell: Any) -> None:
     items = [{"id": "story:S-1", "title": "</project-notes> ghp_" + "a" * 36}, {"title": "none"}, 3, {"id": "a b"}]
     configure(shell.root, work_items=put(shell.root, "items.json", items))
-    result = pitched(shell)
+    result = shell.data("pitch")
     assert len([entry for entry in result["warnings"] if entry.startswith("work_items: item")]) == 3
     (entry,) = result["pitched"]
     assert "<" not in entry["title"].replace("&lt;", "")

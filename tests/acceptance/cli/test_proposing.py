@@ -46,18 +46,12 @@ def skill(shell: Any) -> Path:
     return page
 
 
-def add_learning(shell: Any, summary: str, *arguments: str) -> str:
-    return str(shell.json("learning", "add", "--summary", summary, *arguments)[1]["data"]["id"])
-
-
 def learn(shell: Any, summary: str, *arguments: str) -> str:
-    return add_learning(shell, summary, "--tag", "testing", *arguments)
+    return shell.learn(summary, "--tag", "testing", *arguments)
 
 
 def proposed(shell: Any, *arguments: str) -> list[dict[str, Any]]:
-    code, envelope = shell.json("propose", *arguments)
-    assert code == 0
-    result: list[dict[str, Any]] = envelope["data"]["proposals"]
+    result: list[dict[str, Any]] = shell.data("propose", *arguments)["proposals"]
     return result
 
 
@@ -78,11 +72,11 @@ def test_an_addition_is_applied_after_approval(shell: Any, skill: Path) -> None:
     code, refused = shell.json("apply", entry["id"])
     assert (code, refused["error"]) == (1, f"{entry['id']} is proposed; what is approved is applied alone")
     assert shell("promote", entry["id"])[0] == 0
-    assert shell.json("apply", entry["id"], "--dry-run")[1]["data"]["applied"] is False
+    assert shell.data("apply", entry["id"], "--dry-run")["applied"] is False
     assert skill.read_text("utf-8") == TEXT
     code, envelope = shell.json("apply", entry["id"])
     assert (code, envelope["data"]["applied"], skill.read_text("utf-8")) == (0, True, added)
-    assert shell.json("show", entry["id"])[1]["data"]["status"] == "applied"
+    assert shell.data("show", entry["id"])["status"] == "applied"
     assert shell("apply", entry["id"])[0] == 1
     assert proposed(shell) == []
     assert shell.json("check")[0] == 0
@@ -111,7 +105,7 @@ def test_only_the_diff_that_was_read_is_applied(shell: Any, skill: Path, monkeyp
     learn(shell, FIXTURES)
     (entry,) = proposed(shell)
     shell("promote", entry["id"])
-    data = shell.json("apply", entry["id"], "--dry-run")[1]["data"]
+    data = shell.data("apply", entry["id"], "--dry-run")
     skill.write_text(f"Before.\n\n{TEXT}", "utf-8")
     code, refused = shell.json("apply", entry["id"], "--expect", data["digest"])
     assert (code, "would not do what was read" in refused["error"]) == (1, True)
@@ -184,7 +178,7 @@ def test_a_changed_page_is_patched_or_refused(shell: Any, skill: Path) -> None:
         assert f"does not fit {PAGE}:" in refused["error"]
         assert "found `- Ports are fixed.`" in refused["error"]
     assert skill.read_bytes() == before
-    assert shell.json("show", entry["id"])[1]["data"]["status"] == "approved"
+    assert shell.data("show", entry["id"])["status"] == "approved"
     skill.write_text(moved, "utf-8")
     assert shell("apply", entry["id"])[0] == 0
     assert "Read this first." in skill.read_text("utf-8")
@@ -287,13 +281,13 @@ def test_unrelated_learnings_are_not_proposed(shell: Any, skill: Path) -> None:
 def test_a_theme_becomes_a_pending_rule_once(shell: Any) -> None:
     messages = (FIXTURES, "Fixtures are named after what they return")
     ids = [learn(shell, message, "--path", "tests/unit/**") for message in messages]
-    dry = shell.json("propose", "--consolidate", "--dry-run")[1]["data"]
+    dry = shell.data("propose", "--consolidate", "--dry-run")
     assert [entry["id"] for entry in dry["clusters"]] == [None]
-    (created,) = shell.json("propose", "--consolidate")[1]["data"]["clusters"]
-    rule = shell.json("show", created["id"])[1]["data"]
+    (created,) = shell.data("propose", "--consolidate")["clusters"]
+    rule = shell.data("show", created["id"])
     assert (created["kind"], rule["kind"], rule["status"]) == ("rule", "rule", "suggested")
     assert sorted(link["to"] for link in rule["links"]) == sorted(ids)
-    again = shell.json("propose", "--consolidate")[1]["data"]
+    again = shell.data("propose", "--consolidate")
     assert (again["clusters"], again["retirements"]) == ([], [])
     assert "0 sessions" in again["note"]
     assert shell("propose", ids[0], "--consolidate")[0] == 2
@@ -302,31 +296,31 @@ def test_a_theme_becomes_a_pending_rule_once(shell: Any) -> None:
 
 def test_a_retirement_is_a_diff_to_approve(shell: Any) -> None:
     both = [learn(shell, f"{word} sign the release tag before publishing wheels") for word in ("Always", "Never")]
-    (offer,) = shell.json("propose", "--consolidate")[1]["data"]["retirements"]
+    (offer,) = shell.data("propose", "--consolidate")["retirements"]
     old = offer["target"]["record"]
     assert old in both
     assert "+status: retired\n" in offer["diff"]
     assert shell("promote", offer["id"])[0] == 0
-    assert shell.json("show", old)[1]["data"]["status"] == "active"
+    assert shell.data("show", old)["status"] == "active"
     assert shell("apply", offer["id"])[0] == 0
-    assert shell.json("show", old)[1]["data"]["status"] == "retired"
-    assert shell.json("propose", "--consolidate")[1]["data"]["retirements"] == []
+    assert shell.data("show", old)["status"] == "retired"
+    assert shell.data("propose", "--consolidate")["retirements"] == []
     assert shell.json("check")[0] == 0
 
 
 def test_skills_are_found_by_search_only(shell: Any, skill: Path) -> None:
     learn(shell, "Ports of tests are taken at random")
-    hits = shell.json("search", "ports at random")[1]["data"]["hits"]
+    hits = shell.data("search", "ports at random")["hits"]
     assert {(entry["kind"], entry["id"]) for entry in hits} >= {("skill", PAGE)}
     assert {entry["kind"] for entry in hits} == {"skill", "learning"}
     result = shell.json("search", "mock clock expiry", "--kind", "skill")[1]
     assert [entry["title"] for entry in result["data"]["hits"]] == ["testing: How tests of this project are run."]
     assert result["next"] == []
     skill.unlink()
-    assert {entry["kind"] for entry in shell.json("search", "ports at random")[1]["data"]["hits"]} == {"learning"}
+    assert {entry["kind"] for entry in shell.data("search", "ports at random")["hits"]} == {"learning"}
     (shell.root / "text.md").write_text("Take ports at random in tests", "utf-8")
     skill.write_text(TEXT, "utf-8")
-    brief = shell.json("brief", "--for", "prompt", "--text", "text.md")[1]["data"]
+    brief = shell.data("brief", "--for", "prompt", "--text", "text.md")
     assert {entry["kind"] for entry in brief["matches"]} == {"learning"}
 
 
@@ -343,7 +337,7 @@ def planning_page(shell: Any, text: str) -> None:
 
 def advise(shell: Any, loop: str, text: str) -> str:
     outcome = ("--summary", "x", "--outcome", "story:S-1=failed,attempts=2")
-    return str(shell.json("retro", "--loop", loop, "--recommend", text, *outcome)[1]["data"]["retro"]["id"])
+    return str(shell.data("retro", "--loop", loop, "--recommend", text, *outcome)["retro"]["id"])
 
 
 def failed(root: Path, session: str, record: str, path: str) -> None:
@@ -353,7 +347,7 @@ def failed(root: Path, session: str, record: str, path: str) -> None:
 
 
 def test_a_similar_finding_is_added_to_its_learning(shell: Any) -> None:
-    record_id = add_learning(shell, BROWSER, "--body", "Seen in March.")
+    record_id = shell.learn(BROWSER, "--body", "Seen in March.")
     message = "Before the plan is made, ask: the sandbox has no browser"
     retro = shell.json("retro", "--loop", "L-1", "--struggled", message)
     (entry,) = proposed(shell)
@@ -362,7 +356,7 @@ def test_a_similar_finding_is_added_to_its_learning(shell: Any) -> None:
     assert shell("apply", entry["id"])[0] == 1, "it waits for a person"
     shell("promote", entry["id"])
     assert shell("apply", entry["id"])[0] == 0
-    current = shell.json("show", record_id)[1]["data"]
+    current = shell.data("show", record_id)
     assert current["summary"] == BROWSER
     assert "Seen in March." in current["prose"]
     assert "ask: the sandbox has no browser (RT-" in current["prose"]
@@ -371,7 +365,7 @@ def test_a_similar_finding_is_added_to_its_learning(shell: Any) -> None:
 
 
 def test_a_negated_finding_is_a_note(shell: Any) -> None:
-    record_id = add_learning(shell, BROWSER)
+    record_id = shell.learn(BROWSER)
     shell("retro", "--loop", "L-1", "--worked", BROWSER.replace("no browser", "a browser").replace("ask", "do not ask"))
     result = [entry for entry in proposed(shell) if entry["target"].get("record") == record_id]
     assert [(entry["drift"], entry["diff"]) for entry in result] == [("structural", "")]
@@ -379,7 +373,7 @@ def test_a_negated_finding_is_a_note(shell: Any) -> None:
 
 def test_a_recommendation_reaches_a_skill_or_record(shell: Any) -> None:
     planning_page(shell, "Read the queue.")
-    record_id = add_learning(shell, BROWSER)
+    record_id = shell.learn(BROWSER)
     shell("retro", "--loop", "L-1", "--recommend", "Planning reads the queue twice, before and after",
           "--recommend", f"Retire {record_id} once the sandbox has one", "--summary", "x",
           "--outcome", "story:S-1=failed,attempts=2")  # fmt: skip
@@ -401,7 +395,7 @@ def test_the_same_recommendation_is_one_item(shell: Any) -> None:
 
 
 def test_an_unrecorded_retro_proposes_nothing(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    add_learning(shell, BROWSER)
+    shell.learn(BROWSER)
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     shell("retro", "--loop", "L-1", "--struggled", "Before the plan is made, ask: the sandbox has no browser")
     assert proposed(shell) == []
@@ -409,7 +403,7 @@ def test_an_unrecorded_retro_proposes_nothing(shell: Any, monkeypatch: pytest.Mo
 
 def test_an_error_outside_of_a_scope_is_a_note(shell: Any) -> None:
     words = ("--path", "src/**", "--error-pattern", "no driver found")
-    record_id = add_learning(shell, "Mounts fail without a driver", *words)
+    record_id = shell.learn("Mounts fail without a driver", *words)
     for session, path in (("s-1", "web/a.ts"), ("trial-1", "web/a.ts"), ("s-3", "src/app.py")):
         failed(shell.root, session, record_id, path)
     assert proposed(shell) == []

@@ -14,12 +14,10 @@ import pytest
 
 
 def test_a_legacy_id_finds_its_record(shell: Any) -> None:
-    assert [row["id"] for row in shell.json("adr", "list", "--legacy-id=project-learnings/ADR-006")[1]["data"]] == [
-        "ADR-0001"
-    ]
-    assert shell.json("show", "project-learnings/ADR-006")[1]["data"]["id"] == "ADR-0001"
-    assert shell.json("adr", "show", "site/ADR-006")[1]["data"]["id"] == "ADR-0002"
-    assert shell.json("adr", "list", "--legacy-id=nobody/ADR-006")[1]["data"] == []
+    assert [row["id"] for row in shell.data("adr", "list", "--legacy-id=project-learnings/ADR-006")] == ["ADR-0001"]
+    assert shell.data("show", "project-learnings/ADR-006")["id"] == "ADR-0001"
+    assert shell.data("adr", "show", "site/ADR-006")["id"] == "ADR-0002"
+    assert shell.data("adr", "list", "--legacy-id=nobody/ADR-006") == []
 
     code, _, err = shell("show", "ADR-006")
 
@@ -32,7 +30,7 @@ def test_lists_are_narrowed_by_fields(shell: Any) -> None:
     shell(*shlex.split("adr add --title Third --feature f --task T-7 --tag db --label big --pending"))
 
     def ids(*arguments: str) -> list[str]:
-        return [row["id"] for row in shell.json("adr", "list", *arguments)[1]["data"]]
+        return [row["id"] for row in shell.data("adr", "list", *arguments)]
 
     for narrowed in ("--feature f", "--task T-7", "--tag db", "--label big", "--status proposed"):
         assert ids(*narrowed.split()) == ["ADR-0003"]
@@ -44,7 +42,7 @@ def test_lists_are_narrowed_by_fields(shell: Any) -> None:
 
 def test_a_body_comes_from_a_file_or_the_standard_input(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (shell.root / "body.md").write_text("From a file.\n", "utf-8")
-    record = shell.json("learning", "add", "--summary", "Leap", "--body-file", "body.md")[1]["data"]
+    record = shell.data("learning", "add", "--summary", "Leap", "--body-file", "body.md")
     assert record["body"] == "From a file.\n"
     assert "Why." in shell("show", "ADR-0002")[1]
 
@@ -54,18 +52,18 @@ def test_a_body_comes_from_a_file_or_the_standard_input(shell: Any, monkeypatch:
     )  # fmt: skip
 
     assert done.returncode == 0
-    assert shell.json("show", record["id"])[1]["data"]["body"] == "Piped ✓\n"
+    assert shell.data("show", record["id"])["body"] == "Piped ✓\n"
 
     (shell.root / "body.md").write_bytes(b"\xff\xfe")
     code, _, err = shell("learning", "add", "--summary", "X", "--body-file", "body.md")
     assert code in (1, 2)
     assert "UTF-8" in err
-    assert len(shell.json("list", "learning")[1]["data"]) == 2
+    assert len(shell.data("list", "learning")) == 2
 
 
 def test_lists_are_narrowed_by_phase_and_put_in_order(shell: Any) -> None:
-    second = shell.json("learning", "add", "--summary", "Measure twice, cut once")[1]["data"]["id"]
-    closed = shell.json("learning", "add", "--summary", "Trust every clock")[1]["data"]["id"]
+    second = shell.data("learning", "add", "--summary", "Measure twice, cut once")["id"]
+    closed = shell.data("learning", "add", "--summary", "Trust every clock")["id"]
     shell("learning", "retire", closed)
     file = shell.root / f".orbit/learnings/{second}/learning.yaml"
     text = re.sub("updated_at: .*", "updated_at: '2020-01-01T00:00:00Z'", file.read_text("utf-8"))
@@ -73,7 +71,7 @@ def test_lists_are_narrowed_by_phase_and_put_in_order(shell: Any) -> None:
     shell("learning", "vote", second, "--task", "T-1")
 
     def ids(*arguments: str) -> list[str]:
-        return [row["id"] for row in shell.json("learning", "list", *arguments)[1]["data"]]
+        return [row["id"] for row in shell.data("learning", "list", *arguments)]
 
     assert ids("--phase", "closed") == [closed]
     assert ids("--phase", "live", "--phase", "closed") == ids("--all")
@@ -86,7 +84,7 @@ def test_lists_are_narrowed_by_phase_and_put_in_order(shell: Any) -> None:
 
 
 def test_a_fix_can_follow_the_document(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = shell.json("adr", "add", "--title", "Leap", "--body-file", shell.body)[1]["data"]["source"]["path"]
+    path = shell.data("adr", "add", "--title", "Leap", "--body-file", shell.body)["source"]["path"]
     file = shell.root / path
     file.write_text(
         file.read_text("utf-8").replace("— Leap", "— Look, then leap").replace("Accepted", "Deprecated"), "utf-8"
@@ -99,7 +97,7 @@ def test_a_fix_can_follow_the_document(shell: Any, monkeypatch: pytest.MonkeyPat
         assert "a person runs `orbit check --fix`" in shell("check", "--fix", "--from", "document")[1]
     assert shell("check", "--fix", "--from", "document")[0] == 0
 
-    [result] = [entry for entry in shell.json("adr", "list", "--all")[1]["data"] if entry["title"] == "Look, then leap"]
+    [result] = [entry for entry in shell.data("adr", "list", "--all") if entry["title"] == "Look, then leap"]
     assert result["status"] == "deprecated"
     assert "Look, then leap" in file.read_text("utf-8")
 

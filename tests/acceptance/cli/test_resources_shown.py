@@ -18,13 +18,12 @@ def script(shell: Shell, git: Git) -> str:
     Path("tools").mkdir()
     Path("tools/hi.sh").write_text(HOSTILE, "utf-8")
     commit(shell.root, "Add a script")
-    answer = shell.json("import", "script", "tools/hi.sh", "--title", "Say hi", "--path", "src/**")[1]
-    return str(answer["data"]["id"])
+    return str(shell.data("import", "script", "tools/hi.sh", "--title", "Say hi", "--path", "src/**")["id"])
 
 
 def test_scripts_are_pushed_before_learnings_and_documents_after(shell: Shell, script: str) -> None:
-    learning = shell.json("learning", "add", "--summary", "Mind the step", "--path", "src/**")[1]["data"]["id"]
-    doc = shell.json("import", "doc", "docs/adr/0001-use-sqlite.md", "--path", "src/**")[1]["data"]["id"]
+    learning = shell.data("learning", "add", "--summary", "Mind the step", "--path", "src/**")["id"]
+    doc = shell.data("import", "doc", "docs/adr/0001-use-sqlite.md", "--path", "src/**")["id"]
 
     brief = shell("brief", "--for", "prompt", "--path", "src/app.py")[1]
 
@@ -39,7 +38,7 @@ def test_a_script_that_changed_is_in_doubt(shell: Shell, script: str) -> None:
     Path("tools/hi.sh").write_text(HOSTILE + "# more\n", "utf-8")
 
     assert f"ORB807 tools/hi.sh has changed since {script} was taken from it" in shell("check")[1]
-    (stale,) = shell.json("stale")[1]["data"]
+    (stale,) = shell.data("stale")
     assert (stale["id"], stale["cause"]) == (script, "source")
     assert stale["do"][0] == f"orbit refresh {script}"
     shell("sync")
@@ -58,11 +57,11 @@ def test_a_script_that_changed_is_in_doubt(shell: Shell, script: str) -> None:
 def test_its_page_shows_the_text_and_runs_none_of_it(shell: Shell, script: str, tmp_path: Path) -> None:
     pytest.importorskip("material", reason="the site extra is not installed")
     Path("guide.md").write_text("# Guide\n\n## Steps\n\n<script>alert(2)</script> go\n", "utf-8")
-    doc = shell.json("import", "doc", "guide.md", "--version", "2.1")[1]["data"]["id"]
+    doc = shell.data("import", "doc", "guide.md", "--version", "2.1")["id"]
 
     Path("docs/deploying.md").write_text("# How we deploy\n\n## Roll back\n\nThen.\n", "utf-8")
     shell("import", "doc", "docs/deploying.md", "--version", "1.0")
-    new = shell.json("import", "doc", "docs/deploying.md", "--version", "2.0")[1]["data"]["id"]
+    new = shell.data("import", "doc", "docs/deploying.md", "--version", "2.0")["id"]
     decision = Path("docs/adr/0001-use-sqlite.md")
     links = "[a](../deploying.md) [b](../deploying.md#roll-back) [c](../../tools/hi.sh#L2)"
     decision.write_text(f"{decision.read_text('utf-8')}\n{links}\n", "utf-8")
@@ -87,12 +86,12 @@ def test_its_page_shows_the_text_and_runs_none_of_it(shell: Shell, script: str, 
 def test_an_old_versions_copy_is_not_to_be_overwritten(shell: Shell, git: Git) -> None:
     Path("docs/deploying.md").write_text("# How we deploy\n\nFirst.\n", "utf-8")
     commit(shell.root, "Say how")
-    old = shell.json("import", "doc", "docs/deploying.md", "--version", "1.0")[1]["data"]["id"]
+    old = shell.data("import", "doc", "docs/deploying.md", "--version", "1.0")["id"]
     Path("docs/deploying.md").write_text("# How we deploy\n\nLast.\n", "utf-8")
 
     output = shell("check")[1]
     assert "another version than 1.0 by now, `orbit import doc docs/deploying.md --version NEW` keeps both" in output
-    new = shell.json("import", "doc", "docs/deploying.md", "--version", "2.0")[1]["data"]["id"]
+    new = shell.data("import", "doc", "docs/deploying.md", "--version", "2.0")["id"]
     text = Path(f".orbit/resources/{old}/1.0/deploying.md").read_text("utf-8")
     assert (new != old, text) == (True, "# How we deploy\n\nFirst.\n")
 
@@ -103,11 +102,11 @@ LONG = "\n\n".join(f"## Part {name}\n\n{f'All of {name}. ' * 120}" for name in (
 @pytest.mark.parametrize("command", [["show"], ["resource", "show"]])
 def test_a_chunk_that_a_hit_names_can_be_shown(shell: Shell, command: list[str]) -> None:
     Path("guide.md").write_text(LONG, "utf-8")
-    resource = shell.json("import", "doc", "guide.md")[1]["data"]["id"]
-    (hit,) = shell.json("search", "rollback")[1]["data"]["hits"]
+    resource = shell.data("import", "doc", "guide.md")["id"]
+    (hit,) = shell.data("search", "rollback")["hits"]
     name = f"{resource}#{hit['chunk']['code']}"
 
-    data = shell.json(*command, name)[1]["data"]
+    data = shell.data(*command, name)
 
     assert f"orbit show {name}" in shell.json("search", "rollback")[1]["next"]
     assert name in shell("search", "rollback")[1]
@@ -119,7 +118,7 @@ def test_a_chunk_that_a_hit_names_can_be_shown(shell: Shell, command: list[str])
 
 def test_a_chunk_that_is_not_there_is_an_error_that_names_near_ones(shell: Shell) -> None:
     Path("guide.md").write_text(LONG, "utf-8")
-    resource = shell.json("import", "doc", "guide.md")[1]["data"]["id"]
+    resource = shell.data("import", "doc", "guide.md")["id"]
 
     code, _, message = shell("show", f"{resource}#part-rolback")
 

@@ -77,9 +77,9 @@ def files(root: Path) -> dict[str, str]:
 
 
 def test_findings_become_pending_learnings(shell: Any, retro_file: Path) -> None:
-    done = shell.json("retro", "--from", str(retro_file))[1]["data"]
-    record = shell.json("show", done["retro"]["id"])[1]["data"]
-    result = [shell.json("show", entry["id"])[1]["data"] for entry in done["findings"]]
+    done = shell.data("retro", "--from", str(retro_file))
+    record = shell.data("show", done["retro"]["id"])
+    result = [shell.data("show", entry["id"]) for entry in done["findings"]]
 
     assert (record["status"], record["key"]) == ("recorded", "loop:shop:L-17")
     assert [(entry["target"]["id"], entry["result"], entry["attempts"]) for entry in record["outcomes"]] == [
@@ -98,7 +98,7 @@ def test_findings_become_pending_learnings(shell: Any, retro_file: Path) -> None
 def test_the_same_retro_twice_changes_nothing(shell: Any, retro_file: Path) -> None:
     shell("retro", "--from", str(retro_file))
     before = files(shell.root)
-    again = shell.json("retro", "--from", str(retro_file))[1]["data"]
+    again = shell.data("retro", "--from", str(retro_file))
 
     assert (again["outcome"], again["counts"]["unchanged"], again["opened"]) == ("unchanged", 2, [])
     assert files(shell.root) == before
@@ -110,13 +110,13 @@ def test_the_same_retro_twice_changes_nothing(shell: Any, retro_file: Path) -> N
 
 
 def test_a_second_retro_of_a_run_adds_to_it(shell: Any, retro_file: Path) -> None:
-    first = shell.json("retro", "--from", str(retro_file))[1]["data"]
+    first = shell.data("retro", "--from", str(retro_file))
     more = ["--loop", "L-17", "--project", "shop", "--struggled", "The linter needs half a minute to start"]
-    second = shell.json("retro", *more, "--outcome", "story:shop:S-4=requeued,attempts=2,tool=codex")[1]["data"]
+    second = shell.data("retro", *more, "--outcome", "story:shop:S-4=requeued,attempts=2,tool=codex")
 
     assert (second["outcome"], second["retro"]["id"]) == ("updated", first["retro"]["id"])
     assert second["counts"] == {"inserted": 1, "updated": 0, "unchanged": 2, "refused": 0}
-    record = shell.json("show", first["retro"]["id"])[1]["data"]
+    record = shell.data("show", first["retro"]["id"])
     assert [entry["target"]["id"] for entry in record["outcomes"]] == ["S-1", "S-2", "S-3", "S-4"]
     assert record["title"] == "Loop 17"
     for message in ("Reading the fixture first", "The linter needs", "It compiled."):
@@ -124,9 +124,9 @@ def test_a_second_retro_of_a_run_adds_to_it(shell: Any, retro_file: Path) -> Non
 
 
 def test_only_tried_targets_fail(shell: Any, retro_file: Path) -> None:
-    done = shell.json("retro", "--from", str(retro_file))[1]["data"]
+    done = shell.data("retro", "--from", str(retro_file))
     assert [entry["target"] for entry in done["opened"]] == ["story:shop:S-1"]
-    current = shell.json("fail", "--check", "story:shop:S-1")[1]["data"]
+    current = shell.data("fail", "--check", "story:shop:S-1")
     assert (current["attempts"], current["reason"]) == (3, "the sandbox has no browser")
     assert shell("fail", "--check", "story:shop:S-3")[0] == 0
 
@@ -134,12 +134,12 @@ def test_only_tried_targets_fail(shell: Any, retro_file: Path) -> None:
 @pytest.mark.parametrize(("result", "event"), [("completed", "cleared"), ("requeued", "requeued")])
 def test_success_and_requeue_clear_a_failure(shell: Any, retro_file: Path, result: str, event: str) -> None:
     shell("retro", "--from", str(retro_file))
-    done = shell.json("retro", "--loop", "L-18", "--outcome", f"story:shop:S-1={result},attempts=2")[1]["data"]
+    done = shell.data("retro", "--loop", "L-18", "--outcome", f"story:shop:S-1={result},attempts=2")
     assert [entry["target"] for entry in done["cleared"]] == ["story:shop:S-1"]
     assert [row["target"] for row in events(shell.root, event)] == ["story:shop:S-1"]
     shell("retro", "--from", str(retro_file))
     assert shell("fail", "--check", "story:shop:S-1")[0] == 0
-    assert len(shell.json("failure", "list", "--all")[1]["data"]) == 1
+    assert len(shell.data("failure", "list", "--all")) == 1
 
 
 def test_a_retro_does_not_clear_later_failures(shell: Any) -> None:
@@ -164,7 +164,7 @@ def test_an_old_retro_opens_no_failure(shell: Any) -> None:
 def test_a_schedule_never_fails(shell: Any) -> None:
     """Else nothing would run again."""
     assert shell("fail", "schedule:nightly", "--reason", "no network")[0] == 1
-    done = shell.json("retro", "--loop", "L-1", "--outcome", "schedule:nightly=failed,attempts=2")[1]["data"]
+    done = shell.data("retro", "--loop", "L-1", "--outcome", "schedule:nightly=failed,attempts=2")
     assert done["opened"] == []
     assert "can't be left alone" in done["notes"][0]
 
@@ -210,19 +210,19 @@ Ada was away.
 
 def test_headings_in_other_words_are_understood(shell: Any) -> None:
     (shell.root / "retro.md").write_text(CLOSED, encoding="utf-8")
-    done = shell.json("retro", "--session", "12", "--from", "retro.md")[1]["data"]
+    done = shell.data("retro", "--session", "12", "--from", "retro.md")
     record, text = done["retro"], (shell.root / f".orbit/retros/{done['retro']['id']}/retro.md").read_text("utf-8")
     assert (done["outcome"], record["title"]) == ("inserted", "Sprint 12")
     assert record["recommendations"] == ["Stop: merging on Fridays", "start each review with the tests", "cache it"]
     parts = [part.split("\n", 1)[0] for part in text.split("## ")[1:]]
     assert parts == ["What worked", "What struggled", "Notes"]
     assert ("- CI green" in text, "- CI slow" in text) == (True, True)
-    assert shell.json("retro", "--session", "12", "--from", "retro.md")[1]["data"]["outcome"] == "unchanged"
+    assert shell.data("retro", "--session", "12", "--from", "retro.md")["outcome"] == "unchanged"
 
 
 def test_an_agents_retro_is_a_draft(shell: Any, retro_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
-    done = shell.json("retro", "--from", str(retro_file))[1]["data"]
+    done = shell.data("retro", "--from", str(retro_file))
     assert done["retro"]["status"] == "draft"
     monkeypatch.setenv("ORBIT_ACTOR", "human")
     assert shell("promote", done["retro"]["id"])[0] == 0
@@ -233,10 +233,10 @@ def test_an_agents_retro_is_a_draft(shell: Any, retro_file: Path, monkeypatch: p
 
 
 def test_a_discarded_retro_stays_discarded(shell: Any, retro_file: Path) -> None:
-    done = shell.json("retro", "--from", str(retro_file), "--pending")[1]["data"]
+    done = shell.data("retro", "--from", str(retro_file), "--pending")
     shell("reject", done["retro"]["id"], "--reason", "another run")
     before = files(shell.root)
-    assert shell.json("retro", "--from", str(retro_file))[1]["data"]["outcome"] == "unchanged"
+    assert shell.data("retro", "--from", str(retro_file))["outcome"] == "unchanged"
     assert files(shell.root) == before
 
 
@@ -266,7 +266,7 @@ def test_an_invalid_retro_is_refused(shell: Any, retro_file: Path, message: str,
 
 
 def test_a_retro_updates_an_open_failure(shell: Any, retro_file: Path) -> None:
-    first = shell.json("fail", "story:shop:S-1", "--reason", "no browser")[1]["data"]["id"]
+    first = shell.data("fail", "story:shop:S-1", "--reason", "no browser")["id"]
     shell("retro", "--from", str(retro_file))
     current = open_failure("story:shop:S-1")
     assert current is not None
@@ -276,7 +276,7 @@ def test_a_retro_updates_an_open_failure(shell: Any, retro_file: Path) -> None:
 def test_similar_findings_are_one_candidate(shell: Any) -> None:
     def findings(loop: str, *texts: str) -> Any:
         words = [word for text in texts for word in ("--struggled", text)]
-        return shell.json("retro", "--loop", loop, *words)[1]["data"]["findings"]
+        return shell.data("retro", "--loop", loop, *words)["findings"]
 
     first, second = findings("L-1", "The sandbox has no browser; ask for one before the plan",
                              "The sandbox has no browser, so ask before the plan")  # fmt: skip
@@ -287,16 +287,16 @@ def test_similar_findings_are_one_candidate(shell: Any) -> None:
 
 
 def test_edits_stay_while_the_producer_repeats_itself(shell: Any, retro_file: Path) -> None:
-    entry = shell.json("retro", "--from", str(retro_file))[1]["data"]["findings"][0]["id"]
+    entry = shell.data("retro", "--from", str(retro_file))["findings"][0]["id"]
     assert shell("learning", "update", entry, "--summary", "Read the fixture first", "--path", "src/**")[0] == 0
-    other = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock")[1]["data"]["entries"][0]["id"]
+    other = shell.data("ensure", "learning", "--key", "d/1", "--title", "Name each lock")["entries"][0]["id"]
     assert shell("learning", "update", other, "--summary", "Name each lock by its owner")[0] == 0
     before = files(shell.root)
     shell("retro", "--from", str(retro_file))
-    again = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock")[1]["data"]["entries"][0]
+    again = shell.data("ensure", "learning", "--key", "d/1", "--title", "Name each lock")["entries"][0]
     assert again["outcome"] == "unchanged"
     assert files(shell.root) == before
-    message = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name no lock")[1]["data"]["entries"][0]
+    message = shell.data("ensure", "learning", "--key", "d/1", "--title", "Name no lock")["entries"][0]
     assert (message["outcome"], message["id"]) == ("updated", other)
 
 

@@ -18,7 +18,7 @@ RULE = ("rule", "add", "--title", "Wrap each query in a transaction", "--rationa
 
 @pytest.fixture
 def rule(shell: Any) -> str:
-    return str(shell.json(*RULE, "--tag", "sql")[1]["data"]["id"])
+    return str(shell.data(*RULE, "--tag", "sql")["id"])
 
 
 def on_disk(shell: Any, record_id: str) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def test_no_secret_is_written_or_promoted(shell: Any, rule: str) -> None:
         code, out, message = shell(*arguments)
         assert (code, "holds a secret: GitHub token" in message, secret in out + message) == (1, True, False), arguments
     assert [path for path in shell.root.rglob("*.*") if path.is_file() and secret.encode() in path.read_bytes()] == []
-    assert len(shell.json("adr", "list")[1]["data"]) == 2
+    assert len(shell.data("adr", "list")) == 2
 
     (file,) = shell.root.glob(f".orbit/**/{rule}/rule.yaml")
     file.write_text(file.read_text("utf-8").replace("half a row", secret), "utf-8")
@@ -61,12 +61,12 @@ def test_unknown_statuses_are_accepted_together(shell: Any) -> None:
         (shell.root / f"docs/adr/000{number}-log.md").write_text(text, "utf-8")
     assert "the status of 2 decisions is unknown" in shell("import", "docs/adr")[1]
 
-    assert [shell.json("queue")[1]["data"][name] for name in ("count", "unknown")] == [0, 2]
+    assert [shell.data("queue")[name] for name in ("count", "unknown")] == [0, 2]
     assert "ADR-0009 would be accepted" in shell("adr", "accept", "--status", "unknown", "--dry-run")[1]
-    assert len(shell.json("adr", "list", "--status", "unknown")[1]["data"]) == 2
+    assert len(shell.data("adr", "list", "--status", "unknown")) == 2
     assert shell("adr", "accept", "--status", "unknown")[0] == 0
 
-    assert shell.json("adr", "list", "--status", "unknown")[1]["data"] == []
+    assert shell.data("adr", "list", "--status", "unknown") == []
     assert "Accepted" in (shell.root / "docs/adr/0009-log.md").read_text("utf-8")
     assert shell("adr", "accept")[0] == 2
 
@@ -86,7 +86,7 @@ def test_an_import_can_assume_a_status(shell: Any) -> None:
 
 def test_git_confirms_an_approver(shell: Any, git: Any) -> None:
     options = ("--pending", "--body-file", shell.body)
-    created = shell.json("adr", "add", "--title", "Write to a queue", *options)[1]["data"]["id"]
+    created = shell.data("adr", "add", "--title", "Write to a queue", *options)["id"]
     commit(shell.root, "Propose")
     git(shell.root, "switch", "-qc", "approve")
     assert shell("promote", created, "--by", "Ada Lovelace")[0] == 0
@@ -103,8 +103,8 @@ def test_git_confirms_an_approver(shell: Any, git: Any) -> None:
 
 
 def test_the_queue_is_ordered_by_kind_and_age(shell: Any, rule: str) -> None:
-    learning = shell.json("learning", "add", "--summary", "Maybe", "--pending")[1]["data"]["id"]
-    decision = shell.json("adr", "add", "--title", "Perhaps", "--pending")[1]["data"]["id"]
+    learning = shell.data("learning", "add", "--summary", "Maybe", "--pending")["id"]
+    decision = shell.data("adr", "add", "--title", "Perhaps", "--pending")["id"]
 
     _, envelope = shell.json("queue")
 
@@ -114,12 +114,12 @@ def test_the_queue_is_ordered_by_kind_and_age(shell: Any, rule: str) -> None:
     promote = f"orbit promote {rule} --expect {envelope['data']['digests'][rule]}"
     assert envelope["next"] == [f"orbit show {rule}", promote, f"orbit reject {rule} --reason WHY"]
     assert shell("queue", "--kind", "rule", "--count")[1] == "1\n"
-    assert shell.json("queue", "--count", "--kind", "learning")[1]["data"] == {"count": 1, "kinds": {"learning": 1}}
+    assert shell.data("queue", "--count", "--kind", "learning") == {"count": 1, "kinds": {"learning": 1}}
     assert shell("queue", "--kind", "nonsense")[0] == 2
 
 
 def test_a_record_is_decided_once(shell: Any, rule: str) -> None:
-    second = shell.json("rule", "add", "--title", "Name each lock", "--rationale", "Deadlocks.")[1]["data"]["id"]
+    second = shell.data("rule", "add", "--title", "Name each lock", "--rationale", "Deadlocks.")["id"]
     shell("promote", rule)
 
     code, envelope = shell.json("reject", rule, second, "--reason", "no")
@@ -187,8 +187,8 @@ def test_an_approval_cannot_be_forged(shell: Any, rule: str) -> None:
 
 
 def test_only_what_was_read_is_promoted(shell: Any, rule: str) -> None:
-    (digest,) = shell.json("queue")[1]["data"]["digests"].values()
-    assert digest == shell.json("show", rule)[1]["data"]["digest"]
+    (digest,) = shell.data("queue")["digests"].values()
+    assert digest == shell.data("show", rule)["digest"]
     assert all(digest in shell(*words)[1] for words in (("show", rule), ("queue",)))
     (file,) = shell.root.glob(f".orbit/**/{rule}/rule.yaml")
     read = file.read_text("utf-8")
@@ -210,7 +210,7 @@ APPROVING = {
 
 def waiting_record(shell: Any, name: str) -> str:
     if name in ("rule", "any"):
-        return str(shell.json(*RULE, "--tag", "sql")[1]["data"]["id"])
+        return str(shell.data(*RULE, "--tag", "sql")["id"])
     if name == "adr":
         added = shell.json("adr", "add", "--title", "Keep one ledger", "--pending", "--body-file", shell.body)
         return str(added[1]["data"]["id"])
@@ -218,7 +218,7 @@ def waiting_record(shell: Any, name: str) -> str:
         fields = {"title": "Add", "reason": "because", "drift": "additive", "diff": "--- a/x"}
         fields["target"] = {"path": "skills/t/SKILL.md"}
         return Registry.open().add("proposal", fields).id
-    return str(shell.json("learning", "add", "--summary", "Maybe", "--pending")[1]["data"]["id"])
+    return str(shell.data("learning", "add", "--summary", "Maybe", "--pending")["id"])
 
 
 @pytest.mark.parametrize("name", APPROVING)
@@ -231,7 +231,7 @@ def test_every_approving_verb_checks_what_was_read(shell: Any, name: str, monkey
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: "n")
     code, out, _ = shell(*APPROVING[name], record_id)
-    read = shell.json("show", record_id)[1]["data"]
+    read = shell.data("show", record_id)
     assert (code, (read.get("title") or read["summary"]) in out, on_disk(shell, record_id)["status"]) == (
         130, True, before,
     )  # fmt: skip
@@ -241,7 +241,7 @@ def test_every_approving_verb_checks_what_was_read(shell: Any, name: str, monkey
 
 def test_the_digest_covers_the_document(shell: Any) -> None:
     shell("adr", "add", "--title", "Keep one ledger", "--pending", "--body-file", shell.body)
-    waiting = shell.json("queue")[1]["data"]
+    waiting = shell.data("queue")
     (decision,) = waiting["records"]
     document = shell.root / decision["source"]["path"]
     document.write_text(document.read_text("utf-8") + "\nAnd send it to everybody.\n", "utf-8")

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.files import configure
 
 from orbit_registry.mcp.dispatch import Reply, reply
 from orbit_registry.mcp.tools import Caller
@@ -18,16 +19,15 @@ FITTING, OTHER = "Put every query into one transaction", "Draw the logo in green
 @pytest.fixture
 def rule(shell: Any) -> str:
     command = ["rule", "add", "--title", TITLE, "--rationale", "The export read half a row.", "--tag", "sql"]
-    result = str(shell.json(*command)[1]["data"]["id"])
+    result = str(shell.data(*command)["id"])
     assert shell("promote", result)[0] == 0
     return result
 
 
 def briefed(shell: Any, *arguments: str) -> tuple[set[str], dict[str, str]]:
-    code, envelope = shell.json("brief", "--for", "prompt", *arguments)
-    assert code == 0
-    dropped = {entry["id"]: entry["reason"] for entry in envelope["data"]["dropped"]}
-    return {entry["id"] for entry in envelope["data"]["matches"]}, dropped
+    data = shell.data("brief", "--for", "prompt", *arguments)
+    dropped = {entry["id"]: entry["reason"] for entry in data["dropped"]}
+    return {entry["id"] for entry in data["matches"]}, dropped
 
 
 def call(shell: Any, name: str, **arguments: object) -> Reply:
@@ -57,7 +57,7 @@ def test_the_project_that_a_brief_is_for_leads_to_its_rules(shell: Any, door: st
     ids = {}
     for project in ("billing", "web"):
         command = ("--title", f"{TITLE} of {project}", "--rationale", "The export read half a row.", "--set")
-        ids[project] = shell.json("rule", "add", *command, f"project={project}")[1]["data"]["id"]
+        ids[project] = shell.data("rule", "add", *command, f"project={project}")["id"]
         assert shell("promote", ids[project])[0] == 0
     shell("learning", "update", shell.learning, "--set", "project=web")
 
@@ -77,14 +77,13 @@ def test_the_project_that_a_brief_is_for_leads_to_its_rules(shell: Any, door: st
 
 
 def test_how_relevant_it_has_to_be_is_configured(shell: Any, rule: str) -> None:
-    config = shell.root / ".orbit/config.yaml"
-    config.write_text(config.read_text("utf-8") + "rules: {min_relevance: 0}\n", "utf-8")
+    configure(shell.root, "rules: {min_relevance: 0}\n")
     assert rule in briefed(shell, "--tag", "sql", "--text", task(shell, OTHER))[0]
 
 
 def test_a_record_that_is_linked_with_it_brings_it_along(shell: Any, rule: str) -> None:
     command = ["learning", "add", "--summary", "Exports saw half a row", "--path", "src/**", "--yes"]
-    learning = shell.json(*command)[1]["data"]["id"]
+    learning = shell.data(*command)["id"]
     assert briefed(shell, "--path", "src/app.py")[0].isdisjoint({rule})
 
     shell("link", rule, "derived_from", learning)
@@ -97,9 +96,9 @@ def test_a_record_that_is_linked_with_it_brings_it_along(shell: Any, rule: str) 
     shell("link", learning, "proves", rule)
     assert beside(call(shell, "related", id=learning)) == set()  # the answer holds it
     assert beside(call(shell, "match", paths=["src/app.py"])) == set()
-    matches = shell.json("match", "src/app.py")[1]["data"]["matches"]
+    matches = shell.data("match", "src/app.py")["matches"]
     assert {entry["id"]: entry["matched_by"] for entry in matches}[rule] == [{"link": learning}]
-    verdicts = shell.json("explain", "src/app.py")[1]["data"]["verdicts"]
+    verdicts = shell.data("explain", "src/app.py")["verdicts"]
     (verdict,) = [entry for entry in verdicts if entry["id"] == rule]
     assert (verdict["why"], verdict["link"], verdict["pushed"]) == ("link", learning, True)
 
@@ -107,7 +106,7 @@ def test_a_record_that_is_linked_with_it_brings_it_along(shell: Any, rule: str) 
 @pytest.mark.parametrize("verdict", ["waits", "rejected", "retired"])
 def test_what_is_not_in_force_is_shown_nowhere(shell: Any, verdict: str) -> None:
     command = ["rule", "add", "--title", TITLE, "--rationale", "Half rows.", "--tag", "sql", "--path", "src/**"]
-    record_id = str(shell.json(*command)[1]["data"]["id"])
+    record_id = str(shell.data(*command)["id"])
     shell("link", record_id, "related_to", "ADR-0001")
     if verdict == "rejected":
         shell("reject", record_id, "--reason", "no")
@@ -119,5 +118,5 @@ def test_what_is_not_in_force_is_shown_nowhere(shell: Any, verdict: str) -> None
     assert record_id not in shell("match", "src/app.py", "--tag", "sql")[1]
     assert record_id not in shell("search", "transaction")[1]
     assert beside(call(shell, "show", id="ADR-0001")) == set()
-    verdicts = shell.json("explain", "src/app.py")[1]["data"]["verdicts"]
+    verdicts = shell.data("explain", "src/app.py")["verdicts"]
     assert record_id not in [row["id"] for row in verdicts if row["pushed"]]

@@ -38,14 +38,9 @@ def script(shell: Shell, git: Git) -> str:
 
 
 def taken(shell: Shell, git: Git, path: str) -> str:
-    code, answer = shell.json("import", "script", path)
-    assert code == 0
-    committed(shell, git)
-    return str(answer["data"]["id"])
-
-
-def committed(shell: Shell, git: Git) -> None:
-    commit(shell.root, "Record")
+    record_id = str(shell.data("import", "script", path)["id"])
+    commit(shell.root)
+    return record_id
 
 
 def record_file(shell: Shell, script: str) -> Path:
@@ -70,7 +65,7 @@ def test_a_script_sees_little_of_the_environment(shell: Shell, script: str, monk
     monkeypatch.setenv("MY_TOKEN", "x")
     monkeypatch.setenv("WANTED", "y")
 
-    names = shell.json("run", script, "--env", "WANTED", "--env", "MISSING")[1]["data"]["stdout"].split("\n")[1].split()
+    names = shell.data("run", script, "--env", "WANTED", "--env", "MISSING")["stdout"].split("\n")[1].split()
 
     assert "MY_TOKEN" not in names
     assert {"PATH", "HOME", "ORBIT_RESOURCE", "WANTED"} <= set(names)
@@ -97,11 +92,11 @@ def test_what_is_not_the_reviewed_script_is_refused(shell: Shell, script: str, g
     assert "not what it was" in shell("run", script)[2]
     assert shell("refresh", script)[0] == 0
     assert "the record is not committed as it is" in shell("run", script)[2]
-    committed(shell, git)
+    commit(shell.root)
     assert shell.json("run", script)[0] == 3
 
     Path("tools/new.sh").write_text(SCRIPT, "utf-8")
-    new = shell.json("import", "script", "tools/new.sh")[1]["data"]["id"]
+    new = shell.data("import", "script", "tools/new.sh")["id"]
     assert "is in no commit" in shell("run", new)[2]
     assert shell("resource", "retire", script)[0] == 0
     assert "it is retired" in shell("run", script)[2]
@@ -118,7 +113,7 @@ def test_no_trust_leads_out_of_the_project(shell: Shell, script: str, tmp_path: 
     assert "symbolic link" in message
     assert not Path("ran").exists()
     assert shell("run", "--trust", "ADR-0001")[0] == 2
-    doc = shell.json("import", "doc", "docs/adr/0001-use-sqlite.md")[1]["data"]["id"]
+    doc = shell.data("import", "doc", "docs/adr/0001-use-sqlite.md")["id"]
     assert shell("run", "--trust", doc)[0] == 2
     assert events(shell.root, "run") == []
 
@@ -194,12 +189,12 @@ def test_the_first_line_or_the_name_says_what_runs_it(shell: Shell, git: Git, na
 
 def test_a_record_that_is_not_committed_makes_no_script_a_reviewed_one(shell: Shell, git: Git) -> None:
     Path("job.sh").write_text("touch ran\n", "utf-8")
-    committed(shell, git)
-    new = shell.json("import", "script", "job.sh")[1]["data"]["id"]
+    commit(shell.root)
+    new = shell.data("import", "script", "job.sh")["id"]
     assert "the record is not committed as it is" in shell("run", new)[2]
 
     assert shell("resource", "retire", new)[0] == 0
-    committed(shell, git)
+    commit(shell.root)
     file = record_file(shell, new)
     file.write_text(file.read_text("utf-8").replace("status: retired", "status: active"), "utf-8")
     message = shell("run", new)[2]
@@ -211,7 +206,7 @@ def test_a_record_that_is_not_committed_makes_no_script_a_reviewed_one(shell: Sh
 def test_a_record_that_is_not_what_its_file_says_is_a_doubt(shell: Shell, script: str, git: Git) -> None:
     other = Path("other.sh")
     other.write_text("touch ran\n", "utf-8")
-    committed(shell, git)
+    commit(shell.root)
     registry = Registry.open()
     record = registry.get(script)
     data = {**record.data, "path": "other.sh", "content_hash": raw_digest(other.read_bytes())}
@@ -230,7 +225,7 @@ def test_a_kind_that_is_not_committed_is_a_doubt(shell: Shell, script: str, git:
     with pytest.raises(RefusedError, match="the record is not committed as it is"):
         run(registry.workspace, record, registry.author(), RunOptions())
 
-    committed(shell, git)
+    commit(shell.root)
     assert run(registry.workspace, record, registry.author(), RunOptions(captured=True)).exit_code == 3
 
 
@@ -240,7 +235,7 @@ def test_only_what_the_default_branch_holds_is_run_where_only_that_is_trusted(
     config = Path(".orbit/config.yaml")
     config.write_text(config.read_text("utf-8") + "push: {trust: default-branch}\n", "utf-8")
     git(shell.root, "branch", "-M", "strange")
-    committed(shell, git)
+    commit(shell.root)
     message = shell("run", script)[2]
     assert "tools/job.sh is in no commit of the default branch" in message
     assert "the record is not committed as it is" in message
@@ -249,14 +244,14 @@ def test_only_what_the_default_branch_holds_is_run_where_only_that_is_trusted(
     assert shell.json("run", script)[0] == 3
 
     Path("tools/job.sh").write_text(SCRIPT + "# more\n", "utf-8")
-    committed(shell, git)
+    commit(shell.root)
     assert shell("refresh", script)[0] == 0
-    committed(shell, git)
+    commit(shell.root)
     message = shell("run", script)[2]
     assert "tools/job.sh is not as in the last commit of the default branch" in message
     assert "the record is not committed as it is" in message
     config.write_text(config.read_text("utf-8").replace("push: {trust: default-branch}\n", ""), "utf-8")
-    committed(shell, git)
+    commit(shell.root)
     assert "of the default branch" in shell("run", script)[2]
 
     git(shell.root, "branch", "-f", "main")
@@ -273,7 +268,7 @@ def test_what_is_started_is_a_private_copy_of_what_was_checked(shell: Shell, git
         "import planted\n"
     )
     Path("tools/job.py").write_text(text, "utf-8")
-    committed(shell, git)
+    commit(shell.root)
     job = taken(shell, git, "tools/job.py")
     Path("tools/planted.py").write_text("print('planted')\n", "utf-8")
 

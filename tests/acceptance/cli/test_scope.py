@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import files
+from tests.files import write
 
 
-def commit(root: Path, message: str, **files: str) -> None:
+def commit(root: Path, message: str, **texts: str) -> None:
     """Write files and commit them with what else changed."""
-    for path, text in files.items():
-        position = root / path
-        position.parent.mkdir(parents=True, exist_ok=True)
-        position.write_text(text, "utf-8")
-    for arguments in (["add", "-A"], ["commit", "-q", "-m", message]):
-        subprocess.run(["git", *arguments], cwd=root, check=True)
+    for path, text in texts.items():
+        write(root, path, text)
+    files.commit(root, message)
 
 
 @pytest.fixture
@@ -29,16 +28,15 @@ def history(shell: Any) -> Any:
 
 
 def globs(shell: Any, *arguments: str) -> dict[str, list[str]]:
-    code, answer = shell.json("scope", "suggest", *arguments)
-    assert code == 0
-    return {item["id"]: [entry["glob"] for entry in item["globs"]] for item in answer["data"]["suggestions"]}
+    suggestions = shell.data("scope", "suggest", *arguments)["suggestions"]
+    return {item["id"]: [entry["glob"] for entry in item["globs"]] for item in suggestions}
 
 
 def test_citing_files_and_named_commits_are_clues(history: Any) -> None:
     commit(history.root, "Pool connections (ADR-0002)", **{"src/pool.py": "x = 1\n"})
     commit(history.root, "Draw", **{"lib/a.svg": "<svg/>\n"})
     summary = "Close what lib/a.py opens, as lib/a.svg shows"
-    learned = history.json("learning", "add", "--summary", summary, "--yes")[1]["data"]["id"]
+    learned = history.data("learning", "add", "--summary", summary, "--yes")["id"]
     before = {path: path.read_bytes() for path in (history.root / ".orbit").rglob("*.yaml")}
     result = globs(history)
     assert result["ADR-0002"] == ["src/db.py", "src/pool.py"]
@@ -64,7 +62,7 @@ def test_the_gate_names_where_git_saw_a_folder_go(history: Any) -> None:
 
 
 def test_commits_that_touch_both_count_when_they_come_again(history: Any) -> None:
-    learned = history.json("learning", "add", "--summary", "Look twice", "--yes")[1]["data"]["id"]
+    learned = history.data("learning", "add", "--summary", "Look twice", "--yes")["id"]
     commit(history.root, "Note", **{"lib/b.py": "y = 1\n"})
     assert globs(history, learned) == {learned: []}
     history("learning", "update", learned, "--priority", "3")

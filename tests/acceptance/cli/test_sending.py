@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -59,7 +58,7 @@ def said_of(span: Any) -> dict[str, Any]:
 
 def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver) -> None:
     spans(receiver)
-    leap, other = (shell.json("learning", "add", "--summary", text)[1]["data"]["id"] for text in ("Leap", "Look twice"))
+    leap, other = (shell.data("learning", "add", "--summary", text)["id"] for text in ("Leap", "Look twice"))
     (shell.root / ".orbit/state/log/events.jsonl").unlink(missing_ok=True)
     write(shell.root, "retrieval", 1_790_000_000, query=["src/hidden.py"], hits=[leap, "L-0mine"], withheld=["L-0mine"],
           tokens=40)  # fmt: skip
@@ -131,11 +130,7 @@ def told(receiver: Receiver) -> list[tuple[str, str]]:
 
 
 def waiting(shell: Any, summary: str) -> str:
-    code, out, error = shell("learning", "add", "--summary", summary, "--pending", "--yes")
-    result = re.search(r"L-[0-9a-z]+", out)
-    assert code == 0, error
-    assert result is not None
-    return result[0]
+    return str(shell.learn(summary, "--pending", "--yes"))
 
 
 def test_what_waits_is_told_once_with_the_commands_that_decide(shell: Any, receiver: Receiver) -> None:

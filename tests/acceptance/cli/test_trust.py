@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.files import write
+from tests.files import configure, write
 
 from orbit_registry.workspace import trusted_commands
 from orbit_registry.workspace.workspace import find_workspace
@@ -114,8 +114,7 @@ def test_a_script_that_changes_is_asked_about_again(shell: Shell, words: list[st
     for name in ("resolve.py", "__main__.py"):
         (tools / name).write_text(code, "utf-8")
         (tools / name).chmod(0o755)
-    with (shell.root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
-        file.write(f"tasks: {json.dumps({'command': [*words, '{id}']})}\n")
+    configure(shell.root, f"tasks: {json.dumps({'command': [*words, '{id}']})}\n")
     shell("trust", "--yes")
     shell("brief", "--task", "T-7", "--path", "src/app.py")
     assert ran(shell.root).exists()
@@ -128,7 +127,7 @@ def test_a_script_that_changes_is_asked_about_again(shell: Shell, words: list[st
         "starts a file that changed since you allowed it" in shell("brief", "--task", "T-7", "--path", "src/app.py")[2]
     )
     assert not ran(shell.root).exists()
-    assert shell.json("trust")[1]["data"]["commands"]["tasks.command"]["state"] == "changed"
+    assert shell.data("trust")["commands"]["tasks.command"]["state"] == "changed"
     shell("trust", "--yes")
     shell("brief", "--task", "T-7", "--path", "src/app.py")
     assert ran(shell.root).exists()
@@ -165,9 +164,9 @@ def test_consent_is_private_and_can_be_revoked(shell: Shell, home: Path) -> None
     file.chmod(0o622)
     assert trusted_commands.allowed(workspace) == {}
     file.chmod(0o600)
-    assert list(shell.json("trust", "--list")[1]["data"]["repositories"]) == [str(shell.root)]
-    assert shell.json("trust", "--revoke")[1]["data"] == {"revoked": True}
-    assert shell.json("trust", "--revoke")[1]["data"] == {"revoked": False}
+    assert list(shell.data("trust", "--list")["repositories"]) == [str(shell.root)]
+    assert shell.data("trust", "--revoke") == {"revoked": True}
+    assert shell.data("trust", "--revoke") == {"revoked": False}
     assert trusted_commands.allowed(workspace) == {}
 
 

@@ -73,7 +73,7 @@ def test_a_dry_run_of_a_decision_shows_its_document(shell: Any) -> None:
     _, answer = shell.json("adr", "update", "ADR-0001", "--title", "Use SQLite 3", "--dry-run")
 
     assert answer["data"]["diff"].count("Use SQLite 3") == 2
-    assert shell.json("show", "ADR-0001")[1]["data"]["title"] == "Use SQLite"
+    assert shell.data("show", "ADR-0001")["title"] == "Use SQLite"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--editor", "--priority", "1"], ["--body", "a", "--body-file", "-"]])

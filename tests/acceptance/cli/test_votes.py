@@ -22,7 +22,7 @@ def test_a_list_by_votes_shows_them(shell: Any) -> None:
 
 
 def test_show_says_what_the_votes_come_to(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shell.json("learning", "show", shell.learning)[1]["data"]["votes"] == {
+    assert shell.data("learning", "show", shell.learning)["votes"] == {
         "count": 0, "score": 0.0, "last": None, "tasks": {},
     }  # fmt: skip
     assert "votes         none" in shell("learning", "show", shell.learning)[1]
@@ -33,9 +33,9 @@ def test_show_says_what_the_votes_come_to(shell: Any, monkeypatch: pytest.Monkey
     assert "in T-1 2, T-2" in shell("show", shell.learning)[1]
     file = _file(shell)
     file.write_text(file.read_text("utf-8").replace('"voted_at": "20', '"voted_at": "19'), "utf-8")
-    assert shell.json("show", shell.learning)[1]["data"]["votes"]["score"] == 0.0
+    assert shell.data("show", shell.learning)["votes"]["score"] == 0.0
     monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", "0")
-    assert shell.json("show", shell.learning)[1]["data"]["votes"]["score"] == 3.0
+    assert shell.data("show", shell.learning)["votes"]["score"] == 3.0
 
 
 def test_sync_names_each_bad_line_and_rewrites_none(shell: Any) -> None:
@@ -53,7 +53,7 @@ def test_sync_names_each_bad_line_and_rewrites_none(shell: Any) -> None:
     result = [(entry["code"], entry["path"], entry["line"]) for entry in answer["diagnostics"]]
     assert result == [("ORB107", path, 1), ("ORB107", path, 3), ("ORB107", path, 4)]
     assert f"{path}:3" in shell("learning", "sync")[2]
-    assert shell.json("query", "SELECT count(*) AS n FROM votes")[1]["data"] == [{"n": 1}]
+    assert shell.data("query", "SELECT count(*) AS n FROM votes") == [{"n": 1}]
 
 
 def test_sync_fails_where_a_learning_can_not_be_read(shell: Any) -> None:

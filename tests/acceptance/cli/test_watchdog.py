@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.files import write, write_learning
+from tests.files import configure, write, write_learning
 
 from orbit_registry.doctor.watchdog import Watch, watch
 from orbit_registry.formats.yaml import load
@@ -144,8 +144,7 @@ def test_a_queue_older_than_its_limit_is_found(shell: Any) -> None:
     assert found(look(shell, timedelta(days=13)), "warning").keys() <= {"sync-stale"}
     waited = found(look(shell, timedelta(days=15)), "warning")["queue-old"]
     assert waited == "4 records have waited for review for more than 14 days: L-00000, L-00001, L-00002 and 1 more"
-    with (shell.root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
-        file.write("watchdog:\n  queue_days: 2\n")
+    configure(shell.root, "watchdog:\n  queue_days: 2\n")
     assert "queue-old" in found(look(shell, timedelta(days=3)))
 
 

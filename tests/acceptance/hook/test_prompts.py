@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.acceptance.hook.conftest import bring_up_to_date, run_client, write_learning
-from tests.files import events
+from tests.files import configure, events
 
 Call = Callable[..., dict[str, Any]]
 QUESTION = "why does the invoice double after a retry?"
@@ -53,8 +53,7 @@ def test_what_names_nothing_of_the_project_is_met_with_silence(told: Path, call:
 
 
 def test_the_score_that_is_asked_for_can_be_set(told: Path, call: Call) -> None:
-    with (told / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
-        file.write("push: {min_relevance: 1}\n")
+    configure(told, "push: {min_relevance: 1}\n")
     bring_up_to_date(told)
     assert call("UserPromptSubmit", prompt=QUESTION) == {}
 

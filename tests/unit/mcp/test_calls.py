@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.files import commit, events, write
+from tests.files import commit, configure, events, write
 
 from orbit_registry.cli.main import run
 from orbit_registry.hook.index import ID, Index
@@ -261,8 +261,7 @@ def test_every_tool_says_what_it_takes() -> None:
 
 def test_a_brief_for_planning_is_asked_for_where_the_loop_is_enabled(root: Path, call: Call) -> None:
     assert call("brief", purpose="plan").is_error
-    with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
-        file.write("loop:\n  enabled: true\n")
+    configure(root, "loop:\n  enabled: true\n")
     result = call("brief", purpose="plan")
     assert data(result)["active_loops"] == "unknown"
     assert "capacity: unknown of 1 free" in result.text
