@@ -133,7 +133,7 @@ def test_a_command_that_is_not_todays_is_not_run(
     assert not (workspace / "owned").exists()
 
 
-def test_a_record_with_wrong_fields_is_found_and_a_torn_vote_is_no_record(workspace: Path, capsys: Capture) -> None:
+def test_wrong_fields_and_torn_votes_are_found(workspace: Path, capsys: Capture) -> None:
     record = next((workspace / ".orbit/learnings").glob("*/learning.yaml"))
     (record.parent / "votes.jsonl").write_text("{torn\n", "utf-8")
     assert "votes.jsonl are no votes" in found(examined(capsys), "warning", "workspace")
@@ -190,7 +190,7 @@ def test_a_damaged_index_is_found_and_made_anew(workspace: Path, capsys: Capture
     assert "is current" in found(examined(capsys), "ok", "derived")
 
 
-def test_outside_a_workspace_and_with_a_broken_configuration_there_is_a_page_too(
+def test_a_missing_or_broken_workspace_is_reported(
     tmp_path: Path, workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (workspace / ".orbit/config.yaml").write_text("nonsense: [", "utf-8")
@@ -214,7 +214,7 @@ def test_all_that_was_shown_stands_in_the_transcript(workspace: Path, capsys: Ca
         assert "idempotency" not in text
 
 
-def test_a_part_that_is_missing_is_a_warning_and_all_of_it_a_problem(workspace: Path, capsys: Capture) -> None:
+def test_missing_delivery_is_a_warning_or_a_problem(workspace: Path, capsys: Capture) -> None:
     transcript(workspace).write_bytes((CASES / "claude.jsonl").read_bytes())
     shown(workspace, (SESSION, ["L-7k3fq", "L-6666a"]))
     assert "1 of 2 records" in found(examined(capsys), "warning", "transcript")
@@ -231,7 +231,7 @@ def test_a_session_that_the_log_does_not_know_is_told(workspace: Path, capsys: C
     assert "1 of the 2 newest sessions" in found(examined(capsys), "warning", "transcript")
 
 
-def test_a_transcript_written_from_what_the_hook_said_holds_it_all(workspace: Path, capsys: Capture) -> None:
+def test_a_transcript_of_the_hooks_replies_is_complete(workspace: Path, capsys: Capture) -> None:
     opened, agent = open_workspace(workspace), load_agent("claude")
     assert run(["sync"]) == 0
     installation.install(opened.root, agent, "local")

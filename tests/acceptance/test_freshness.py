@@ -130,7 +130,7 @@ def test_verifying_changes_nothing_else_in_the_file(project: Project) -> None:
     assert "expires_at" not in project.json("verify", learned, "--expires", "never")[0]["freshness"]
 
 
-def test_what_can_t_be_verified_is_refused_and_the_rest_is_done(project: Project) -> None:
+def test_one_refused_verification_stops_no_other(project: Project) -> None:
     first, other = project.learn("Parse strictly", "--tag", "a"), project.learn("Close what you open", "--tag", "b")
     before = project.file(first).read_bytes()
     assert "`src/gone.py` is not there" in project.refused("verify", first, "--input", "src/gone.py")
@@ -167,7 +167,7 @@ def test_a_scope_that_matches_nothing_and_evidence_that_is_gone(project: Project
     assert {partly, doubted}.isdisjoint(project.causes("--kind", "learning", "--cause", "anchor"))
 
 
-def test_a_commit_that_was_rewritten_is_gone_except_in_a_shallow_clone(project: Project, tmp_path: Path) -> None:
+def test_a_rewritten_commit_is_gone_outside_shallow_clones(project: Project, tmp_path: Path) -> None:
     old = project.commit()
     project.git("commit", "-q", "--amend", "--allow-empty", "-m", "Reworded")
     there = project.commit()
@@ -190,7 +190,7 @@ def test_a_commit_that_was_rewritten_is_gone_except_in_a_shallow_clone(project: 
     ]
 
 
-def test_outside_git_files_are_compared_and_the_rest_is_not_told(project: Project, tmp_path: Path) -> None:
+def test_outside_git_only_files_are_compared(project: Project, tmp_path: Path) -> None:
     learned = project.learn("Parse strictly", "--path", "lib/**", "--evidence", f"commit:{'0' * 40}")
     project.orbit("verify", learned, "--input", "src/app.py", "--input", "src/parser/")
     bare = tmp_path / "bare"
@@ -220,7 +220,7 @@ def test_the_gate_remembers_no_answer_that_the_clock_changes(project: Project) -
     assert codes(now + timedelta(hours=1)) == ["ORB803"]
 
 
-def test_a_rename_is_followed_through_every_commit_and_written_only_on_request(project: Project) -> None:
+def test_a_rename_is_followed_and_written_on_request(project: Project) -> None:
     globs = project.learn("Globs move", "--path", "src/parser/**/*.py", "--path", "!src/app.py", "--path", "src/app.py")
     rests = project.learn("Inputs move", "--evidence", "file:src/app.py", "--tag", "a")
     project.orbit("verify", rests, "--input", "src/parser/", "--input", "package.json#scripts.test")
@@ -282,7 +282,7 @@ def test_what_nobody_saw_move_is_said_and_left(project: Project) -> None:
     assert project.file(learned).read_bytes() == before
 
 
-def test_prune_retires_what_lost_its_ground_and_leaves_the_rest_to_a_reader(project: Project) -> None:
+def test_prune_retires_only_what_lost_its_ground(project: Project) -> None:
     removed = project.learn("Its scope is gone", "--path", "src/parser/**")
     past = project.learn("It has expired", "--tag", "a")
     changed = project.learn("Its input has changed", "--tag", "b")

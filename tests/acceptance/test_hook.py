@@ -95,7 +95,7 @@ def test_a_session_begins_with_what_applies_everywhere(root: Path, run: Run) -> 
     assert ids_in(shown(run(start))) == [f"L-0000{number}" for number in range(1, 6)]
 
 
-def test_a_record_that_changed_is_named_and_one_sync_is_started(root: Path, run: Run) -> None:
+def test_a_changed_record_is_named_and_starts_one_sync(root: Path, run: Run) -> None:
     write_learning(root, 1, summary="Another text")
     write_learning(root, 8)
     stamp = root / ".orbit/state/cache/sync.asked"
@@ -158,7 +158,7 @@ def test_every_dispatch_is_an_event(root: Path, run: Run) -> None:
     assert "secret" not in str(dispatched(root))
 
 
-def test_a_hold_out_is_silent_where_the_lot_falls_and_the_event_says_so(root: Path, run: Run) -> None:
+def test_a_hold_out_is_silent_and_logged(root: Path, run: Run) -> None:
     (root / ".orbit/config.yaml").write_text(f"{CONFIG}experiment:\n  holdout: 1\n", "utf-8")
     bring_up_to_date(root)
     assert [shown(run(edit(root))) for _ in "123"] == [""] * 3

@@ -167,7 +167,7 @@ def test_status_shows_every_agent_whatever_one_file_holds(
         ),
     ],
 )
-def test_what_was_learned_from_a_real_agent_stands_in_its_settings(
+def test_an_agents_settings_keep_what_it_needs(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, asks: Callable[[Any], bool]
 ) -> None:
     monkeypatch.chdir(root)
@@ -176,7 +176,7 @@ def test_what_was_learned_from_a_real_agent_stands_in_its_settings(
     assert asks(json.loads((root / load_agent(name).settings["project"].path).read_text("utf-8"))["hooks"])
 
 
-def test_an_agent_that_waits_for_a_persons_trust_is_said_to(
+def test_an_agent_that_needs_trust_is_named(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(root)

@@ -214,7 +214,7 @@ def test_an_input_that_blows_up_stops_nothing(repo: Path, file: str, text: str) 
     assert run(["check"]) in (0, 1)
 
 
-def test_a_move_to_a_name_that_is_not_utf8_stops_nothing(repo: Path, git: Git) -> None:
+def test_a_move_to_a_non_utf8_name_stops_nothing(repo: Path, git: Git) -> None:
     for name in ("evil.py", "good.py"):
         (repo / name).write_text(f"the text of {name}\n" * 9, "utf-8")
     records = [a_learning(repo, scope={"paths": [name]}) for name in ("evil.py", "good.py")]

@@ -109,9 +109,6 @@ def squeezed(text: str) -> list[str]:
     return re.findall(r"\w+", re.sub(r"\]\([^()\s]*\)", "]", bare).casefold())
 
 
-# --- the system before
-
-
 def test_every_record_of_the_other_system_arrives(migrated: Imported) -> None:
     registry, report = migrated.registry, migrated.report
     assert registry.collection.problems == ()
@@ -215,9 +212,6 @@ def records_and_files(root: Path) -> tuple[dict[str, object], dict[str, str]]:
             if not file.name.endswith(".yaml"):
                 texts[f"{record.uid}/{file.name}"] = file.read_text("utf-8")
     return dict(data), texts
-
-
-# --- the collections of documents
 
 
 def test_all_that_is_left_says_what_to_do(adopted: Imported) -> None:

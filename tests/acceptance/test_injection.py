@@ -49,9 +49,6 @@ class Clock:
         return self.now
 
 
-# -------------------------------------------------------------------------------------------------------- what is given
-
-
 def test_an_unknown_agent_gets_general_and_the_log_a_warning(
     learn: Learn, project: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -83,9 +80,6 @@ def test_a_session_is_not_told_twice(learn: Learn, project: Path) -> None:
     assert [len(injector.learnings_for("judge", session="s")) for _ in range(2)] == [1, 0]
     assert len(injector.learnings_for("judge")) == 1
     assert run(["brief", "--agent", "judge", "--session", "s", "--format", "json"]) == 0
-
-
-# ---------------------------------------------------------------------------------------------------------- the memory
 
 
 @pytest.mark.parametrize("change", ["add", "edit", "retire", "vote", "remove", "in place"])
@@ -141,9 +135,6 @@ def test_nothing_sensitive_is_kept(learn: Learn, project: Path) -> None:
         assert token not in printed
         assert "/home/ada" not in printed
     assert created in cached
-
-
-# -------------------------------------------------------------------------------------------------------- the templates
 
 
 TEMPLATE = "You are {{ role }}.\n{% if learnings %}\n{{ learnings }}\n{% endif %}{{ learnings | length }}"

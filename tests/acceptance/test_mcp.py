@@ -150,7 +150,7 @@ def test_standard_output_carries_the_protocol_alone(root: Path) -> None:
     assert all(line.startswith(b'{"jsonrpc":"2.0"') for line in done.stdout.splitlines())
 
 
-def test_whoever_asks_in_a_way_that_cannot_be_read_is_told_so(root: Path) -> None:
+def test_an_unreadable_request_gets_an_error(root: Path) -> None:
     lines = [
         json.dumps(HELLO).encode(),
         b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"search","arguments":{"a":"\\ud83d"}}}',

@@ -86,7 +86,7 @@ def blocks(message: dict[str, Any]) -> list[str]:
     return [entry["text"] for entry in message["result"]["content"]]
 
 
-def test_a_result_comes_with_the_records_for_the_files_of_its_call(root: Path) -> None:
+def test_a_result_brings_records_for_its_files(root: Path) -> None:
     first, again, other, spoken = talk(
         root,
         call(1, PLAIN, path="src/a.py"),
@@ -118,7 +118,7 @@ def test_a_session_that_is_named_shares_what_it_has_seen(root: Path) -> None:
     assert [entry["result"] for entry in talk(root, call(1, PLAIN, path="src/a.py"), options=options)] == [PLAIN]
 
 
-def test_what_a_hook_has_said_in_the_hosts_session_is_not_said_again(root: Path) -> None:
+def test_a_record_shown_by_the_hook_is_not_repeated(root: Path) -> None:
     payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s-9", "cwd": str(root), "prompt": "mend src/a.py"}
     hook = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py")), "claude"]
     environment = {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "60000"}
@@ -194,7 +194,7 @@ def test_every_byte_of_a_conversation_passes_both_ways(mirror: subprocess.Popen[
 @pytest.mark.parametrize(
     ("program", "code"), [("exit(0)", 0), ("exit(7)", 7), ("import os; os.kill(os.getpid(), 9)", -9)]
 )
-def test_the_end_of_the_server_is_the_end_of_the_wrapper(root: Path, program: str, code: int) -> None:
+def test_the_wrapper_ends_with_its_server(root: Path, program: str, code: int) -> None:
     half = "import sys; sys.stdout.write('{\"id\": 1, \"resu'); sys.stdout.flush(); sys.stderr.write('beside'); "
     server = wrapped(root, sys.executable, "-c", half + program, stderr=subprocess.PIPE)
     text, beside = server.communicate(json.dumps(call(1, PLAIN)).encode() + b"\n")
@@ -237,7 +237,7 @@ def speak_on(to: int) -> None:
         os.write(to, b"x" * 10_000)
 
 
-def test_a_server_that_hears_no_more_is_noticed_by_the_client(root: Path) -> None:
+def test_the_client_notices_a_server_that_stops_reading(root: Path) -> None:
     """Where the server closes its input the client's next words fail, as they would without the wrapper."""
     program = "import os, signal; os.close(0); os.write(1, b'closed\\n'); os.close(1); signal.pause()"
     server = wrapped(root, sys.executable, "-c", program)

@@ -62,7 +62,7 @@ def tree(git_repo: Path, git: Callable[..., str]) -> Tree:
     return tree_
 
 
-def test_a_new_record_makes_the_index_stale_and_shows_after_a_sync(tree: Tree) -> None:
+def test_a_new_record_shows_after_a_sync(tree: Tree) -> None:
     tree.learning("ccccc", ["src/**"])
     assert tree.open().stale
     assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
@@ -121,9 +121,7 @@ def test_files_that_git_learns_of_decide_what_is_broad(tree: Tree) -> None:
     assert broad() == [True, False]
 
 
-def test_what_another_index_of_git_holds_is_not_taken_for_this_one(
-    tree: Tree, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_files_of_another_git_index_do_not_count(tree: Tree, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other, src = tmp_path / "index", tree.root / "src"
     for position in ("src", "docs"):
         (tree.root / position).mkdir(exist_ok=True)

@@ -55,7 +55,7 @@ def test_a_kind_without_records_is_not_in_the_way(demo: tuple[Path, Path, SiteRe
     assert "There are no rules yet." in text_of(out / "rules/index.html")
 
 
-def test_of_names_that_go_on_from_each_other_one_has_a_page(tmp_path: Path) -> None:
+def test_one_of_several_prefixed_names_has_a_page(tmp_path: Path) -> None:
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     names = {"ADR-0002": '["0002", "0002-files"]', "ADR-0004": '["0007", 0007-one]', "ADR-0005": '["0007", 0007-two]'}
     for record_id, earlier in names.items():
@@ -179,7 +179,7 @@ def test_a_page_says_that_its_record_may_no_longer_hold(tmp_path: Path) -> None:
     ],
     ids=["front matter", "text"],
 )
-def test_a_status_is_shown_as_written_where_the_text_does_not_say_it(text: str, is_shown: bool, tmp_path: Path) -> None:
+def test_a_status_as_written_is_shown_unless_in_text(text: str, is_shown: bool, tmp_path: Path) -> None:
     root = tmp_path / "repo"
     write(root, "docs/adr/0001-use-sqlite.md", text)
     setup_workspace(root, load_kinds())

@@ -14,7 +14,7 @@ SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
-def test_every_page_of_the_sitemap_says_what_and_where_it_is(demo_site: DemoSite) -> None:
+def test_every_page_of_the_sitemap_describes_itself(demo_site: DemoSite) -> None:
     site = demo_site(every_kind=True, has_address=True)
     listed = ElementTree.parse(site / "sitemap.xml").getroot()
     dates = {entry.findtext(f"{SITEMAP}loc", ""): entry.findtext(f"{SITEMAP}lastmod") for entry in listed}
@@ -43,6 +43,6 @@ def test_an_address_is_written_as_formats_ask_for_it(tmp_path: Path) -> None:
     assert all(url.startswith(address) and url.isascii() and " " not in url for url in listed)
 
 
-def test_a_feed_of_a_site_without_an_address_has_a_name_that_is_one(demo_site: DemoSite) -> None:
+def test_a_feed_without_an_address_has_a_valid_id(demo_site: DemoSite) -> None:
     site = demo_site()
     assert ElementTree.parse(site / "feed.xml").findtext(f"{ATOM}id") == "urn:orbit:Demo%20project"

@@ -68,7 +68,7 @@ def two_learnings(root: Path) -> Path:
     return root
 
 
-def test_after_each_edit_the_site_is_the_one_built_from_nothing(tmp_path: Path) -> None:
+def test_the_site_after_each_edit_equals_a_rebuild(tmp_path: Path) -> None:
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     build(root, out)
     for number, (name, edit) in enumerate(EDITS):
@@ -83,7 +83,7 @@ def test_after_each_edit_the_site_is_the_one_built_from_nothing(tmp_path: Path) 
             assert digest(out) == digest(fresh), (name, number)
 
 
-def test_a_file_that_git_does_not_hold_yet_speaks_for_a_record(tmp_path: Path, git: Git) -> None:
+def test_an_untracked_file_keeps_a_record_fresh(tmp_path: Path, git: Git) -> None:
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     file, page = root / "src/new/a.py", "learnings/L-7k3fr/index.html"
     (root / OTHER).write_text(put("src/importer", "src/new")((root / OTHER).read_text("utf-8")), "utf-8")
@@ -162,9 +162,7 @@ ITS_EDITS: tuple[Edit, ...] = (
 )
 
 
-def test_after_each_edit_of_a_decisions_document_the_site_is_the_one_built_from_nothing(
-    tmp_path: Path, git: Git
-) -> None:
+def test_the_site_after_a_documents_edits_equals_a_rebuild(tmp_path: Path, git: Git) -> None:
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     record, document = root / ".orbit/adrs/ADR-0003/adr.yaml", root / DECIDED
     source = f"source: {{path: {DECIDED}, format: file, authority: document}}"

@@ -67,7 +67,7 @@ def test_a_filter_in_the_address_is_applied(site: Path, served: str, look: Look)
     assert re.search(r'name="status" value="active" aria-pressed="true"', dom)
 
 
-def test_a_row_of_the_filter_is_a_row_of_the_index(site: Path, served: str, look: Look) -> None:
+def test_the_filter_lists_the_rows_of_the_index(site: Path, served: str, look: Look) -> None:
     for kind in ("adr", "learning"):
         statuses = "&".join(sorted({f"status={record['status']}" for record in records(site, kind)}))
         plain = rows((site / f"{kind}s/index.html").read_text("utf-8"))

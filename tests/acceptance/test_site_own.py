@@ -71,7 +71,7 @@ def build(root: Path, out: Path) -> SiteResult:
 
 
 @pytest.mark.parametrize("code", ["templates", "a plugin"])
-def test_a_build_runs_nothing_of_the_repository_that_was_not_allowed(
+def test_a_build_runs_no_code_that_was_not_allowed(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
     ran, home = tmp_path / "ran", tmp_path / "home"

@@ -114,7 +114,7 @@ def test_three_lines_are_enough(handbook: Path, tmp_path: Path, theme: str) -> N
     assert dead(tmp_path / "site", read(tmp_path / "site")) == []
 
 
-def test_a_page_that_the_site_leaves_out_is_no_records_page(handbook: Path, tmp_path: Path) -> None:
+def test_an_excluded_page_is_no_records_page(handbook: Path, tmp_path: Path) -> None:
     settings = "exclude_docs: |\n  0001*\ndraft_docs: /guide/\ntheme: {name: material, font: false}\n"
     (handbook / "mkdocs.yml").write_text(settings + LINES, "utf-8")
     mkdocs(handbook, tmp_path / "site", "--strict")
@@ -127,7 +127,7 @@ def test_a_page_that_the_site_leaves_out_is_no_records_page(handbook: Path, tmp_
     assert dead(tmp_path / "site", read(tmp_path / "site")) == []
 
 
-def test_who_wants_every_page_in_the_navigation_is_not_told_of_ours(handbook: Path, tmp_path: Path) -> None:
+def test_our_pages_are_not_missing_from_the_navigation(handbook: Path, tmp_path: Path) -> None:
     wish = "validation: {nav: {omitted_files: warn}}\n"
     (handbook / "mkdocs.yml").write_text(CONFIG + wish + "not_in_nav: /decisions/\n", "utf-8")
     mkdocs(handbook, tmp_path / "site", "--strict")

@@ -207,14 +207,14 @@ def filtered(tmp_path_factory: pytest.TempPathFactory, plain: None) -> Filtered:
     return Filtered(site, build(root, site), leaked, before)
 
 
-def test_no_term_of_what_is_withheld_is_among_those_of_the_search_box(filtered: Filtered) -> None:
+def test_the_search_box_has_no_withheld_term(filtered: Filtered) -> None:
     withheld = {"dilig", "rival", "redi", "drawer", "falcon", "nobodi", "unclaim"}
     # No record claims the one, and what has the other has a page of its own, which the pages' search finds.
     assert withheld - filtered.terms_before == {"unclaim", "dilig"}
     assert not withheld & terms(filtered.site)
 
 
-def test_nothing_of_what_is_withheld_is_in_any_byte_of_the_site(filtered: Filtered) -> None:
+def test_no_byte_of_the_site_is_withheld(filtered: Filtered) -> None:
     assert filtered.leaked_before == set(SENTINELS)
     assert leaks(filtered.site) == []
     assert (filtered.site / "snapshot.duckdb").is_file()
@@ -272,7 +272,7 @@ def test_no_folder_or_place_of_tasks_tells_what_is_withheld(root: Path, tmp_path
     assert not [word for word in ("customers", "rival", "falcon") if word in health + listed]
 
 
-def test_a_decision_at_a_place_that_is_struck_out_is_withheld(root: Path) -> None:
+def test_a_decision_at_a_redacted_path_is_withheld(root: Path) -> None:
     (root / "docs/customers/terms.md").write_text("# 8. Terms\n\n## Status\n\nAccepted\n", "utf-8")
     six = (root / ".orbit/adrs/ADR-0006/adr.yaml").read_text("utf-8").replace("ADR-0006", "ADR-0008")
     six = six.replace("adr/0006-buy-the-rival", "customers/terms").replace("7c0de3b81f", "7c0de3b820")

@@ -90,7 +90,7 @@ def test_builds_at_once_leave_the_site_of_the_last_files(tmp_path: Path) -> None
     assert digest(out) == clean(root)
 
 
-def test_a_build_after_one_that_was_killed_is_as_good_as_new(tmp_path: Path, run_killed: RunKilled) -> None:
+def test_a_build_after_a_killed_one_is_complete(tmp_path: Path, run_killed: RunKilled) -> None:
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     document = root / "docs/design/core/9_more.md"
 
@@ -125,7 +125,7 @@ def test_a_folder_that_the_site_is_made_from_is_refused(tmp_path: Path, out: str
     assert not (root / out).exists()
 
 
-def test_a_site_within_what_is_searched_for_documents_is_none_of_them(tmp_path: Path) -> None:
+def test_the_built_site_is_no_document_of_itself(tmp_path: Path) -> None:
     root = copied("demo", tmp_path / "repo")
     config = root / ".orbit/config.yaml"
     config.write_text(config.read_text("utf-8").replace("\nsite:\n", "\nsite:\n  mirror: ['*.md']\n"), "utf-8")
@@ -147,7 +147,7 @@ def test_a_disk_that_fills_up_is_one_clear_error(tmp_path: Path, small_disk: Pat
     assert digest(out) == clean(root)
 
 
-def test_a_folder_that_can_not_be_written_to_is_one_clear_error(tmp_path: Path, small_disk: Path) -> None:
+def test_a_read_only_folder_is_one_clear_error(tmp_path: Path, small_disk: Path) -> None:
     root, out = copied("demo", tmp_path / "repo"), small_disk / "site"
     subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
     build(root, out)

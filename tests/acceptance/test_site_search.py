@@ -54,7 +54,7 @@ def test_an_entry_of_a_log_is_found_once(tmp_path: Path) -> None:
     assert all(f'id="s-adr-000{number}' in page for number in (1, 2)), "the page itself has all"
 
 
-def test_words_are_found_by_their_stem_and_never_by_a_part_of_them(look: Look, demo_site: DemoSite) -> None:
+def test_words_are_found_by_stem_not_by_part(look: Look, demo_site: DemoSite) -> None:
     server = SiteServer(demo_site(), 0)  # ADR-0002: Store sessions in files
     try:
         hits = {}
@@ -107,9 +107,7 @@ def test_names_and_titles_lead_to_their_record(browser: Browser, corpora: Path, 
     assert sum(ranks) / len(ranks) > MRR
 
 
-def test_a_resource_that_reads_like_a_decision_is_struck_out_too(
-    tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resource_like_a_decision_is_redacted_too(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     root = copied("demo", tmp_path / "repo")
     configure(root, "  publish:\n    redact: ['(?i)project\\s+falcon']\n")
     (root / "docs/deploy.md").write_text("# 8. Deploy\n\n## Decision\n\nProject falcon walks on Tuesdays.\n", "utf-8")

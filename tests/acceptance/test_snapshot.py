@@ -67,7 +67,7 @@ sys.exit(main())
 """
 
 
-def test_a_sync_killed_before_any_change_of_a_file_leaves_the_old_one(git_repo: Path) -> None:
+def test_a_killed_sync_leaves_the_old_snapshot(git_repo: Path) -> None:
     repo = filled(git_repo, 2)
     orbit(repo, "sync")
     file = next((repo / ".orbit/learnings").glob("*/learning.yaml"))

@@ -250,7 +250,7 @@ def test_a_failed_call_shows_what_is_known_of_its_error(agent: str, project: Pro
 
 
 @pytest.mark.parametrize("agent", ["claude"], indirect=True)
-def test_a_session_that_had_trouble_is_asked_once_for_a_note(agent: str, project: Project) -> None:
+def test_a_troubled_session_is_asked_once_for_a_note(agent: str, project: Project) -> None:
     config = project.root / ".orbit/config.yaml"
     config.write_text(f"{config.read_text('utf-8')}\nloop: {{enabled: true, ask_at_stop: true}}\n", "utf-8")
     project.orbit("sync")

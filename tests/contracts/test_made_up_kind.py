@@ -124,7 +124,7 @@ def test_a_new_number_is_followed_by_citations(shell: Shell) -> None:
     assert shell.json("show", "REQ-0001")["data"]["id"] == "REQ-0003"
 
 
-def test_a_kind_whose_text_is_a_file_is_read_where_that_stands(shell: Shell) -> None:
+def test_a_kind_with_its_text_in_a_file_is_read(shell: Shell) -> None:
     shutil.copytree(CASES / "sample", ".orbit/kinds/sample")
     Path("src").mkdir()
     Path("src/app.md").write_text("# One\n\nThe zebra.\n", "utf-8")

@@ -113,7 +113,7 @@ def test_every_setting_has_a_default_and_is_described() -> None:
     assert config_schema().is_valid({"format": "orbit-registry", "schema_version": 1, **defaults()})
 
 
-def test_what_modules_without_a_schema_take_for_its_figures_are_its_figures() -> None:
+def test_figures_of_modules_equal_those_of_the_schema() -> None:
     freshness = defaults()["freshness"]
     longest = {kind: load_kinds()[kind].schema.longest("summary") for kind in ("adr", "learning")}
 

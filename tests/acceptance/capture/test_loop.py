@@ -108,7 +108,7 @@ def test_a_captured_learning_is_shown_until_it_is_stale(project: Project, circle
     assert name in project.hook("PreToolUse", "fourth", agent, **edit)
 
 
-def test_a_lesson_about_tests_is_shown_when_they_are_run_and_asked_for(project: Project) -> None:
+def test_a_lesson_about_tests_is_shown_when_they_run(project: Project) -> None:
     name = project.capture(project.recorded("claude-stumble.jsonl"))["candidates"][0]["id"]
     project.orbit("promote", name, "--by", "Ada")
     run = {"tool_name": "Bash", "tool_use_id": "t1"}

@@ -119,9 +119,7 @@ def test_nobody_is_asked_in_ci(shell: Any, monkeypatch: pytest.MonkeyPatch) -> N
     ("summary", "message"),
     [("", "--summary is empty"), ("  ", "`summary` is blank"), ("a\nb", "write it as one line"), ("x" * 300, "by 20")],
 )
-def test_a_summary_that_can_not_be_is_refused_in_the_words_of_the_command_line(
-    shell: Any, summary: str, message: str
-) -> None:
+def test_an_invalid_summary_is_refused_by_its_option(shell: Any, summary: str, message: str) -> None:
     code, _, err = shell("learning", "add", "--summary", summary)
     assert code in (1, 2)
     assert message in err

@@ -83,9 +83,7 @@ def test_an_agents_adoption_leaves_records_in_force_alone(shell: Any) -> None:
     assert files(shell.root) == before
 
 
-def test_an_agents_fix_leaves_to_a_person_what_would_come_into_force(
-    shell: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_agents_fix_accepts_no_decision(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     path = decide(shell.root, 9, "Accepted")
     assert shell("adr", "backfill", path)[0] == 0
     decide(shell.root, 8, "Accepted")

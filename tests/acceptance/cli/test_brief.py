@@ -51,9 +51,6 @@ def program(root: Path, name: str, source: str) -> str:
     return f"[{json.dumps(sys.executable)}, {json.dumps(str(root / name))}]"
 
 
-# ---------------------------------------------------------------------------------------------------------- categories
-
-
 def test_each_agent_gets_its_categories(shell: Any, learn: Learn) -> None:
     names = ("git", "security", "architecture", "testing", "general")
     created = {name: learn(f"About {name} alone", name) for name in names}
@@ -73,9 +70,6 @@ def test_an_unknown_agent_gets_general_with_a_warning(shell: Any, learn: Learn) 
     event = events(shell.root)[-1]
     assert (event["agent"], event["categories"]) == ("zeppelin-pilot", ["general"])
     assert "zeppelin-pilot" in event["notes"][0]
-
-
-# --------------------------------------------------------------------------------------------------------------- tasks
 
 
 @pytest.mark.parametrize(
@@ -178,9 +172,6 @@ def test_an_unusable_program_or_id_is_refused(shell: Any, settings: str, task: s
     code, out, err = shell("brief", f"--task={task}")
     assert (code != 0, out) == (True, "")
     assert message in err
-
-
-# --------------------------------------------------------------------------------------------------------------- class
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_a_check_writes_nothing_and_says_what_differs(shell: Any) -> None:
     assert written(shell.root) == before
 
 
-def test_files_of_ours_go_when_their_scope_is_gone_and_others_stay(shell: Any) -> None:
+def test_only_our_own_rule_files_are_removed(shell: Any) -> None:
     theirs = shell.root / ".github/instructions/orbit-mine.instructions.md"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("---\napplyTo: '**'\n---\nMine.\n", "utf-8")

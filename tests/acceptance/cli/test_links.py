@@ -36,7 +36,7 @@ def test_each_relation_reads_from_both_ends(shell: Any, rel: str) -> None:
     assert shell("check")[0] == 0
 
 
-def test_a_link_is_stated_once_and_two_relations_may_stand_side_by_side(shell: Any) -> None:
+def test_a_link_is_stated_once_for_each_relation(shell: Any) -> None:
     assert shell("link", "ADR-0001", "amends", "ADR-0002")[0] == 0
     assert shell("link", "ADR-0001", "related_to", "ADR-0002")[0] == 0
     for again in (("ADR-0001", "amends", "ADR-0002"), ("ADR-0002", "amended_by", "ADR-0001"),
@@ -130,7 +130,7 @@ def _doc(shell: Any, path: str, text: str, *versions: str) -> str:
     return str(shell.data("import", "doc", path, *options)["id"])
 
 
-def test_a_file_of_several_versions_is_linked_by_the_version_of_the_text(shell: Any) -> None:
+def test_a_link_leads_to_the_version_of_its_text(shell: Any) -> None:
     old, new = (_doc(shell, "docs/deploy.md", f"# Deploying\n\nStep {item}.\n", item) for item in ("2.9", "2.10"))
     first, last, later = (
         _doc(shell, f"docs/guide-{item}.md", f"# Guide {item}\n\n[deploy](deploy.md#deploying)\n", item)
@@ -203,7 +203,7 @@ def test_what_files_cite_is_a_table_that_follows_the_records(shell: Any) -> None
     assert rows() == [expected[0], (1, "ADR-0003", "ADR-0003"), expected[2]]
 
 
-def test_a_link_with_a_fragment_leads_to_the_part_of_a_long_text(shell: Any) -> None:
+def test_a_link_with_a_fragment_leads_to_its_chunk(shell: Any) -> None:
     filler = "Many words about it stand here. " * 40
     guide = f"# Guide\n\n## Install\n\n{filler}\n\n## Run it\n\n{filler}\n\n## Undo\n\n{filler}\n"
     (shell.root / "docs/guide.md").write_text(guide, "utf-8")

@@ -91,7 +91,7 @@ def test_what_waits_or_is_closed_is_listed_only_on_request(shell: Any) -> None:
     }  # fmt: skip
 
 
-def test_a_decision_of_unknown_status_is_one_line_that_says_so(shell: Any) -> None:
+def test_a_decision_of_unknown_status_is_marked(shell: Any) -> None:
     (shell.root / "docs/adr/0009-log.md").write_text("# 9. Log to a file\n\n## Context\n\nSo be it.\n", "utf-8")
     shell("adr", "backfill")
     shell("adr", "update", "ADR-0009", "--path", "src/log.py")

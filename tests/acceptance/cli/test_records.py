@@ -123,7 +123,7 @@ def test_output_that_a_full_disk_refuses_is_no_bug(shell: Any) -> None:
     assert "Printed nowhere" in shell("list")[1]
 
 
-def test_an_answer_names_the_check_that_lists_what_it_left_out(shell: Any) -> None:
+def test_an_answer_names_the_check_of_unreadable_files(shell: Any) -> None:
     foreign = shell.root / ".orbit/resources/executors/shell.yaml"
     foreign.parent.mkdir(parents=True)
     foreign.write_text("run: sh\n", "utf-8")

@@ -107,7 +107,7 @@ def test_a_document_changes_when_it_is_refreshed(files: Shell, git: Git) -> None
     assert (event["id"], event["by"], event["old_ref"]) == (data["id"], done["created_by"]["name"], data["source_ref"])
 
 
-def test_a_shallow_clone_says_that_it_can_not_know_the_last_commit(
+def test_a_shallow_clone_does_not_know_the_last_commit(
     files: Shell, git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = files.data("import", "doc", "docs/deploy.md")

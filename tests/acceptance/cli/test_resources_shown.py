@@ -116,7 +116,7 @@ def test_a_chunk_that_a_hit_names_can_be_shown(shell: Shell, command: list[str])
     assert shell(*command, name)[1].startswith(f"{name}  {hit['chunk']['breadcrumb']}\n")
 
 
-def test_a_chunk_that_is_not_there_is_an_error_that_names_near_ones(shell: Shell) -> None:
+def test_an_unknown_chunk_is_an_error_with_near_names(shell: Shell) -> None:
     Path("guide.md").write_text(LONG, "utf-8")
     resource = shell.data("import", "doc", "guide.md")["id"]
 

@@ -44,7 +44,7 @@ def task(shell: Any, text: str) -> str:
     return "task.md"
 
 
-def test_a_shared_tag_and_a_text_that_fits_are_both_needed(shell: Any, rule: str) -> None:
+def test_a_rule_needs_a_shared_tag_and_matching_text(shell: Any, rule: str) -> None:
     assert briefed(shell, "--tag", "sql", "--text", task(shell, FITTING))[0] >= {rule}
     for arguments in (("--tag", "sql"), ("--tag", "sql", "--text", task(shell, OTHER))):
         shown, dropped = briefed(shell, *arguments)
@@ -53,7 +53,7 @@ def test_a_shared_tag_and_a_text_that_fits_are_both_needed(shell: Any, rule: str
 
 
 @pytest.mark.parametrize("door", ["option", "task", "tool"])
-def test_the_project_that_a_brief_is_for_leads_to_its_rules(shell: Any, door: str) -> None:
+def test_a_briefs_project_leads_to_its_rules(shell: Any, door: str) -> None:
     ids = {}
     for project in ("billing", "web"):
         command = ("--title", f"{TITLE} of {project}", "--rationale", "The export read half a row.", "--set")

@@ -187,7 +187,7 @@ def test_the_first_line_or_the_name_says_what_runs_it(shell: Shell, git: Git, na
     assert result[0] == code
 
 
-def test_a_record_that_is_not_committed_makes_no_script_a_reviewed_one(shell: Shell, git: Git) -> None:
+def test_a_script_with_an_uncommitted_record_is_not_run(shell: Shell, git: Git) -> None:
     Path("job.sh").write_text("touch ran\n", "utf-8")
     commit(shell.root)
     new = shell.data("import", "script", "job.sh")["id"]
@@ -203,7 +203,7 @@ def test_a_record_that_is_not_committed_makes_no_script_a_reviewed_one(shell: Sh
     assert not Path("ran").exists()
 
 
-def test_a_record_that_is_not_what_its_file_says_is_a_doubt(shell: Shell, script: str, git: Git) -> None:
+def test_a_record_that_differs_from_its_file_is_refused(shell: Shell, script: str, git: Git) -> None:
     other = Path("other.sh")
     other.write_text("touch ran\n", "utf-8")
     commit(shell.root)
@@ -217,7 +217,7 @@ def test_a_record_that_is_not_what_its_file_says_is_a_doubt(shell: Shell, script
     assert not Path("ran").exists()
 
 
-def test_a_kind_that_is_not_committed_is_a_doubt(shell: Shell, script: str, git: Git) -> None:
+def test_an_uncommitted_kind_is_refused(shell: Shell, script: str, git: Git) -> None:
     registry = Registry.open()
     record = registry.get(script)
     folder = shutil.copytree(SHIPPED / "resource", shell.root / ".orbit/kinds/own")
@@ -229,9 +229,7 @@ def test_a_kind_that_is_not_committed_is_a_doubt(shell: Shell, script: str, git:
     assert run(registry.workspace, record, registry.author(), RunOptions(captured=True)).exit_code == 3
 
 
-def test_only_what_the_default_branch_holds_is_run_where_only_that_is_trusted(
-    shell: Shell, script: str, git: Git
-) -> None:
+def test_trust_in_the_default_branch_refuses_other_scripts(shell: Shell, script: str, git: Git) -> None:
     config = Path(".orbit/config.yaml")
     config.write_text(config.read_text("utf-8") + "push: {trust: default-branch}\n", "utf-8")
     git(shell.root, "branch", "-M", "strange")
@@ -258,7 +256,7 @@ def test_only_what_the_default_branch_holds_is_run_where_only_that_is_trusted(
     assert shell.json("run", script)[0] == 3
 
 
-def test_what_is_started_is_a_private_copy_of_what_was_checked(shell: Shell, git: Git) -> None:
+def test_a_private_copy_of_the_checked_script_is_run(shell: Shell, git: Git) -> None:
     Path("tools").mkdir()
     text = (
         "import os, sys\n"

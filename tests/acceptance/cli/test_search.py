@@ -203,7 +203,7 @@ def test_a_long_text_is_found_by_its_best_part(shell: Any) -> None:
     assert ids(shell, "search", "guide", "--budget", "lean") == [record_id]
 
 
-def test_an_identifier_is_looked_for_in_long_texts_where_no_title_has_it(shell: Any) -> None:
+def test_an_identifier_is_searched_in_chunks_too(shell: Any) -> None:
     record_id = take(shell, "doc", "guide.md", LONG.replace("about rollback", "about auth_handler"))
 
     data = shell.data("search", "auth_handler")

@@ -86,7 +86,7 @@ def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver)
     assert (last["built"], last["records"], last["fault"]) == (True, 3, "index")
 
 
-def test_a_span_is_sent_once_and_again_where_it_did_not_arrive(shell: Any, receiver: Receiver) -> None:
+def test_a_span_is_sent_until_it_arrives_once(shell: Any, receiver: Receiver) -> None:
     spans(receiver)
     where = ["events", "export", "--endpoint", f"http://{receiver.place}/v1/traces"]
     write(shell.root, "retrieval", 1_790_000_000)
@@ -121,9 +121,6 @@ def test_nothing_is_sent_unless_somebody_says_where_to(shell: Any, monkeypatch: 
     assert subprocess.run([sys.executable, "-c", program], cwd=shell.root, capture_output=True).returncode == 0
 
 
-# ----------------------------------------------------------------------------------------------------------- notices
-
-
 def told(receiver: Receiver) -> list[tuple[str, str]]:
     messages = [json.loads(body) for _, body in receiver.taken()]
     return [(entry["title"], entry["message"]) for entry in messages]
@@ -156,9 +153,7 @@ def test_what_waits_is_told_once_with_the_commands_that_decide(shell: Any, recei
     assert told(receiver) == []
 
 
-def test_what_the_watchdog_finds_is_told_until_it_is_over_and_when_it_comes_again(
-    shell: Any, receiver: Receiver
-) -> None:
+def test_a_finding_of_the_watchdog_is_sent_once_each_time(shell: Any, receiver: Receiver) -> None:
     pytest.importorskip("apprise")
     where = {"ORBIT_NOTIFY_URLS": f"json://{receiver.place}"}
     looks = ["watchdog", "--once", "--notify"]

@@ -179,9 +179,7 @@ def test_a_repository_brings_no_consent(shell: Shell, home: Path, monkeypatch: p
     assert "a repository could bring it" in shell("trust", "--yes")[2]
 
 
-def test_a_linked_work_tree_shares_consent_and_a_forged_one_does_not(
-    shell: Shell, tmp_path: Path, git: Callable[..., str]
-) -> None:
+def test_only_a_real_work_tree_shares_consent(shell: Shell, tmp_path: Path, git: Callable[..., str]) -> None:
     name_all(shell.root)
     git(shell.root, "commit", "-qam", "Commands")
     shell("trust", "--yes")

@@ -131,7 +131,7 @@ def test_an_editor_that_fails_changes_nothing(shell: Any, file: Path, monkeypatc
         assert command.strip("'") in err or "No closing quotation" in err
 
 
-def test_a_text_that_an_agent_left_is_not_what_a_person_goes_on_with(
+def test_an_agents_leftover_text_is_not_offered_to_people(
     shell: Any, file: Path, editor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = file.read_bytes()

@@ -82,7 +82,7 @@ def test_an_empty_and_a_shrunken_store_are_told_apart(shell: Any) -> None:
 
 
 @pytest.mark.parametrize("later", [timedelta(hours=47), timedelta(hours=49)])
-def test_a_sync_of_more_than_48_hours_ago_is_stale_and_made_up_for(shell: Any, later: timedelta) -> None:
+def test_a_sync_older_than_48_hours_is_made_anew(shell: Any, later: timedelta) -> None:
     shell("sync")
     began = datetime.now(UTC)
     previous = watch(find_workspace(shell.root), WINDOW, began + later)
@@ -171,9 +171,6 @@ def test_looking_again_and_again_prints_each_look(shell: Any) -> None:
             process.terminate()
     assert [list(entry["data"]["counts"]) for entry in looks] == [["ok", "warning", "problem"]] * 2
     assert [shell("watchdog", "--every", wrong)[0] for wrong in ("4", "0h", "soon")] == [2, 2, 2]
-
-
-# ---------------------------------------------------------------------------------------------------------- examples
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_every_door_leaves_out_what_holds_for_another_project(
 
 
 @pytest.mark.parametrize("first", ["hook", "mcp", "brief"])
-def test_a_record_is_shown_once_a_session_whichever_door_comes_first(root: Path, call: Call, first: str) -> None:
+def test_a_record_is_shown_once_a_session_by_all_doors(root: Path, call: Call, first: str) -> None:
     doors: dict[str, Callable[[], list[str]]] = {
         "hook": lambda: hook(call, root, "a.py"),
         "mcp": lambda: beside(root, "a.py"),

@@ -39,7 +39,7 @@ def test_one_compaction_is_forgotten_once(root: Path, call: Call, order: list[st
     assert shown_ids == ALL
 
 
-def test_what_was_shown_between_the_events_of_a_compaction_is_not_repeated(
+def test_a_record_shown_during_a_compaction_is_not_repeated(
     root: Path, call: Call, sync: Callable[[Path], None]
 ) -> None:
     for number in range(30):

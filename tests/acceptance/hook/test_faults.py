@@ -100,7 +100,7 @@ def test_an_input_that_never_ends_is_left(root: Path, events: Events, launch: li
     assert [event["skip_reason"] for event in events(root)] == ["deadline"] * 2
 
 
-def test_a_lock_that_is_never_given_back_is_not_waited_for(
+def test_a_lock_that_stays_held_is_not_awaited(
     root: Path,
     call: Call,
     events: Events,
@@ -156,7 +156,7 @@ def test_another_change_starts_another_sync_at_once(root: Path, call: Call) -> N
             assert mark.stat().st_mtime_ns > before
 
 
-def test_a_copy_of_a_project_shows_at_once_what_it_showed(root: Path, tmp_path: Path) -> None:
+def test_a_copied_project_shows_the_same_at_once(root: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     subprocess.run(["cp", "-r", str(root), str(copy)], check=True)
     replies = []

@@ -56,7 +56,7 @@ def test_a_rebase_stops_and_resolve_lets_it_go_on(clones: Clones, style: str, ol
     ours.orbit("check")
 
 
-def test_a_renumbering_on_one_side_and_an_edit_on_the_other_merge(clones: Clones) -> None:
+def test_a_renumbering_and_an_edit_merge(clones: Clones) -> None:
     ours, theirs = clones
     theirs.registry.renumber("ADR-0001")
     theirs.commit("Renumber")
@@ -75,7 +75,7 @@ def test_a_renumbering_on_one_side_and_an_edit_on_the_other_merge(clones: Clones
     ours.orbit("check")
 
 
-def test_a_kill_at_any_file_operation_is_finished_by_the_next_run(
+def test_a_killed_resolve_is_finished_by_the_next(
     clones: Clones, tmp_path: Path, at: type[Clone], run_killed: Any
 ) -> None:
     ours, theirs = clones

@@ -18,7 +18,7 @@ Clones = tuple[Clone, Clone]
 
 
 @pytest.mark.parametrize("style", ["file", "log"])
-def test_two_clones_that_took_one_number_meet_in_a_conflict_that_resolve_mends(clones: Clones, style: str) -> None:
+def test_resolve_renumbers_one_of_two_equal_numbers(clones: Clones, style: str) -> None:
     ours, theirs = clones
     assert theirs.add("Ship a wheel", style) == "ADR-0003"
     theirs.commit("Decide on a wheel")
@@ -98,7 +98,7 @@ def test_a_feature_branch_that_merges_main_gives_way(clones: Clones) -> None:
     assert ours.git("diff", "--name-only") == ""
 
 
-def test_a_link_to_the_log_that_both_sides_wrote_means_the_decision_of_its_own_side(clones: Clones) -> None:
+def test_a_link_means_the_decision_of_its_own_side(clones: Clones) -> None:
     ours, theirs = clones
     link = "[ADR-0003](design/registry/4_decisions.md#adr-0003--{})\n"
     for folder, title, words in (
@@ -178,7 +178,7 @@ def test_a_picked_or_squashed_commit_is_resolved_too(origin: Clone, command: str
     assert origin.git("ls-files", "-u") == ""
 
 
-def test_a_line_that_both_sides_wrote_is_left_for_a_person(origin: Clone) -> None:
+def test_a_line_of_both_sides_is_left_alone(origin: Clone) -> None:
     def work(title: str, more: str) -> None:
         origin.add(title)
         (origin.path / "docs" / "a.md").write_text(f"See ADR-0003.\n{more}", "utf-8")

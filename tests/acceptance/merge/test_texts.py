@@ -44,7 +44,7 @@ def fields(**values: object) -> Change:
     return lambda folder: folder.registry.update("ADR-0001", lambda data: {**data, **values})
 
 
-def test_two_branches_that_append_to_one_log_merge_by_the_driver(clones: Clones) -> None:
+def test_the_driver_merges_two_appends_to_one_log(clones: Clones) -> None:
     ours = two_logs(clones)
     (ours.path / "click.py").write_text("raise SystemExit('imported')\n", "utf-8")
     ours.git("pull", "-q", "--no-rebase", "--no-edit")
@@ -53,7 +53,7 @@ def test_two_branches_that_append_to_one_log_merge_by_the_driver(clones: Clones)
     ours.orbit("check")
 
 
-def test_two_branches_that_append_to_one_log_merge_by_resolve(clones: Clones) -> None:
+def test_resolve_merges_two_appends_to_one_log(clones: Clones) -> None:
     ours = two_logs(clones)
     ours.git("config", "--remove-section", f"merge.{DRIVER}")
     ours.conflict()

@@ -12,7 +12,7 @@ TEXT = (
 )
 
 
-def test_the_second_document_of_a_number_gets_a_number_of_its_own(workspace: Path) -> None:
+def test_the_second_document_of_a_number_is_renumbered(workspace: Path) -> None:
     folder = workspace / "docs/adr"
     folder.mkdir(parents=True)
     (folder / "0001-use-sqlite.md").write_text(TEXT.format(title="Use SQLite"), "utf-8")
@@ -34,7 +34,7 @@ def test_the_second_document_of_a_number_gets_a_number_of_its_own(workspace: Pat
     assert (workspace / ".orbit/adrs/ADR-0001/adr.yaml").read_bytes() == first
 
 
-def test_a_link_to_one_of_two_files_with_one_number_means_that_one(workspace: Path) -> None:
+def test_a_link_tells_two_files_of_one_number_apart(workspace: Path) -> None:
     """`Supersedes` names both files, and both records are replaced; a bare number would have meant either."""
     folder = workspace / "docs/adr"
     folder.mkdir(parents=True)

@@ -63,7 +63,7 @@ def rules_of(
 
 @pytest.mark.parametrize("agent", FORMATS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
-def test_a_scope_is_said_as_the_agent_reads_it_or_not_at_all(case: Mapping[str, Any], agent: str) -> None:
+def test_a_scope_is_exported_in_the_agents_globs(case: Mapping[str, Any], agent: str) -> None:
     rules, unsupported = rules_of({"L-1": {"globs": case["globs"]}}, agent, case["files"])
     expected = case["said"][agent]
     if isinstance(expected, str):
@@ -105,7 +105,7 @@ def test_only_what_holds_is_pushed_and_names_paths_is_exported() -> None:
     assert [[row.values[reader.ID] for row in rule.rows] for rule in rules] == [["yes"]]
 
 
-def test_there_is_one_file_for_each_scope_and_its_name_depends_on_nothing_else() -> None:
+def test_each_scope_has_one_file_with_a_stable_name() -> None:
     rules, _ = rules_of(
         {
             "a": {"globs": ["src/**", "lib/**"]}, "b": {"globs": ["web/**"]}, "c": {"globs": ["lib/**", "src/**"]},
@@ -123,7 +123,7 @@ def test_a_symbol_is_the_file_that_holds_it() -> None:
 
 
 @pytest.mark.parametrize("agent", FORMATS)
-def test_a_rule_has_at_most_a_thousand_tokens_and_says_what_is_left_out(agent: str) -> None:
+def test_a_rule_file_has_at_most_a_thousand_tokens(agent: str) -> None:
     rules, _ = rules_of(
         {f"L-{n}": {"globs": ["src/**"], "teaser": f"- [L-{n}] " + "x" * 300} for n in range(100)}, agent
     )

@@ -53,7 +53,7 @@ def taken(root: Path, folder: str, tool: str, arguments: object) -> Call:
     return call
 
 
-def test_a_folder_that_a_tool_names_is_asked_about_as_one(root: Path) -> None:
+def test_a_folder_named_by_a_tool_is_a_folder(root: Path) -> None:
     """Without a slash at its end too, so that `src/**` applies; spaces round a path are no part of it."""
     call = taken(root, str(root), "Grep", {"path": " src "})
     assert project_paths(str(root), str(root), call)[0] == ["src/"]

@@ -113,7 +113,7 @@ def test_a_percentile_is_a_time_that_occurs(times: list[float], share: float) ->
     assert sum(duration < percentile for duration in rounded) < share * len(rounded)
 
 
-def test_what_comes_after_it_was_shown_is_told_from_what_comes_before() -> None:
+def test_events_before_and_after_showing_are_told_apart() -> None:
     def said(session: str, shown_ids: str = "", opened: str = "", failed: str = "") -> LoggedEvent:
         ids = [(record_id,) if record_id else () for record_id in (shown_ids, opened, failed)]
         return LoggedEvent(NOW, "retrieval", "hook:x", session, "", ids[0], ids[1], ids[2], 0, "", "", None, None)

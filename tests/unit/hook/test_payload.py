@@ -22,7 +22,7 @@ strange.make_scanner = make_scanner
 
 
 @pytest.mark.parametrize("insides", [f"{STRANGE}\nsys.modules['_json'] = strange", "sys.modules['_json'] = None"])
-def test_json_is_read_by_the_library_where_the_insides_are_others(insides: str) -> None:
+def test_json_is_read_by_the_library_as_fallback(insides: str) -> None:
     program = (
         f"import sys; sys.path.insert(0, {str(TOOLING)!r})\n{insides}\n"
         "from orbit_registry.hook.payload import parse_json, to_json\n"

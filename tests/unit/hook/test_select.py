@@ -110,7 +110,7 @@ def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]
     assert case.get("texts", {}).items() <= texts.items()
 
 
-def test_a_record_whose_file_changed_is_a_line_that_names_it(tmp_path: Path) -> None:
+def test_a_changed_record_is_one_line_with_its_path(tmp_path: Path) -> None:
     index = index_of(tmp_path, {name: {"globs": ["**"]} for name in "abc"})
     (tmp_path / "a.yaml").write_text("changed", "utf-8")
     (tmp_path / "b.yaml").unlink()
@@ -193,7 +193,7 @@ def test_procedural_records_have_a_budget_of_their_own(tmp_path: Path) -> None:
     assert tokens(long["teaser"]) * 2 > PROCEDURAL_TOKENS
 
 
-def test_caps_see_rank_and_the_text_has_the_order_of_kinds(tmp_path: Path) -> None:
+def test_caps_follow_rank_and_text_the_order_of_kinds(tmp_path: Path) -> None:
     records = {f"r{number}": {"globs": ["**"], "place": 1 if number in (3, 5) else 4} for number in range(6)}
     selection = select(index_of(tmp_path, records), Context(TOOL, 0, paths=["x"]))
     assert (shown(selection), dropped(selection)) == (["r3", "r0", "r1", "r2", "r4"], {"r5": "call cap"})
@@ -242,7 +242,7 @@ def test_a_linked_rule_comes_with_the_record_that_leads_to_it(tmp_path: Path) ->
     assert (shown(second), second.omitted) == (["rule", "last"], 0)
 
 
-def test_a_linked_rule_that_found_no_room_comes_with_the_next_call(tmp_path: Path) -> None:
+def test_a_linked_rule_without_room_comes_next_time(tmp_path: Path) -> None:
     (tmp_path / ".orbit").mkdir()
     records = {f"r{number}": {"globs": ["**"], "links": ["rule"]} for number in range(5)}
     index = index_of(tmp_path, {**records, "rule": {"gate": "relevant_and_linked"}})
@@ -304,7 +304,7 @@ def test_a_pattern_is_found_in_what_it_was_cut_from(start: str, left_out: str, e
         assert contains_pattern(pattern, normalized(f"before {start} {left_out} {end} behind"))
 
 
-def test_an_agent_gets_a_few_of_each_category_and_no_more_tokens_than_it_has(tmp_path: Path) -> None:
+def test_categories_and_tokens_have_caps(tmp_path: Path) -> None:
     records = {f"{word}{number}": {"category": word} for number in range(8) for word in ("git", "general")}
     index = index_of(tmp_path, records)
     context = Context(BRIEF, 0, categories=["git", "general"], per_category=5, per_call=0)
@@ -344,7 +344,7 @@ def test_no_teaser_ends_its_block(words: str, more: str) -> None:
 
 
 @pytest.mark.parametrize("states", ["rule", "record"])
-def test_a_link_leads_to_a_rule_whichever_of_the_two_states_it(tmp_path: Path, states: str) -> None:
+def test_a_link_leads_to_a_rule_from_either_end(tmp_path: Path, states: str) -> None:
     rule = {"gate": "relevant_and_linked", "links": ["a"] if states == "rule" else []}
     record = {"globs": ["**"], "links": ["rule"] if states == "record" else []}
     index = index_of(tmp_path, {"a": record, "rule": rule, "other": {**rule, "links": ["b"]}})

@@ -111,7 +111,7 @@ def test_nothing_is_added_until_it_is_said_again(call: Call, root: Path) -> None
     assert second["created_by"] == {"name": "some-agent", "role": "agent"}
 
 
-def test_what_is_known_word_for_word_is_added_only_as_distinct(call: Call, root: Path) -> None:
+def test_the_same_words_are_added_only_as_distinct(call: Call, root: Path) -> None:
     fields = {"summary": "Cache entries expire after an hour", "body": "Seen twice."}
     existing = next(entry.id for entry in Registry.open(root).collection.records if entry.title == fields["summary"])
 
@@ -159,7 +159,7 @@ def test_an_update_of_what_holds_proposes_another(call: Call, root: Path) -> Non
     assert added["summary"] == data(call("show", id=entry))["summary"]
 
 
-def test_a_replacement_is_proposed_with_a_new_record_or_one_that_waits(call: Call, root: Path) -> None:
+def test_a_replacement_is_a_new_or_pending_record(call: Call, root: Path) -> None:
     entry = learnings(root)[0]
     new = call("supersede", id=entry, fields={"summary": "Tokens are renewed by the client"}, confirm=True)
     waits = data(call("orbit.learning.add", summary="Something else entirely", confirm=True))["id"]
@@ -259,7 +259,7 @@ def test_every_tool_says_what_it_takes() -> None:
     assert len(json.dumps([[tool.name, tool.description, tool.schema()] for tool in few])) < 12_000
 
 
-def test_a_brief_for_planning_is_asked_for_where_the_loop_is_enabled(root: Path, call: Call) -> None:
+def test_a_plan_is_briefed_only_with_the_loop_enabled(root: Path, call: Call) -> None:
     assert call("brief", purpose="plan").is_error
     configure(root, "loop:\n  enabled: true\n")
     result = call("brief", purpose="plan")
@@ -286,7 +286,7 @@ def test_show_takes_the_name_of_a_chunk(root: Path, call: Call, monkeypatch: pyt
     assert f"{hit['id']}#part-rollback" in call("show", id=f"{hit['id']}#part-rolback").text
 
 
-def test_what_a_tool_wrote_is_in_the_index_when_it_answers(call: Call, root: Path) -> None:
+def test_a_tools_change_is_indexed_before_its_answer(call: Call, root: Path) -> None:
     last = data(call("match", paths=["src/a.py"]))["matches"][-1]["id"]
 
     data(call("vote", id=last, task="T-1"))

@@ -176,8 +176,6 @@ def test_only_the_result_of_a_call_is_decided_about(message: object) -> None:
     assert Results(pending, lambda text, result, requests: "changed").feed(line) == line
 
 
-# ------------------------------------------------------------------------------------------------------------ splicing
-
 SPACES = st.sampled_from(["", " ", "\t", "  "])
 
 
@@ -257,7 +255,7 @@ def test_what_is_no_object_is_said_to_be_none(text: str) -> None:
         (True, False),
     ],
 )
-def test_a_field_more_stands_only_where_a_schema_surely_lets_it(schema: object, admits: bool) -> None:
+def test_a_field_is_added_only_where_schemas_allow_it(schema: object, admits: bool) -> None:
     """A word of a schema that could forbid it is taken as if it did."""
     assert admits_field(schema) is admits
     pending = Pending()

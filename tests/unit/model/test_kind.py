@@ -171,7 +171,7 @@ def test_a_schema_that_is_none_is_refused(folder: Path, content: str | None, wor
     assert words in caught.value.message
 
 
-def test_the_shipped_kinds_have_the_form_that_own_kinds_must_have() -> None:
+def test_shipped_kinds_have_the_form_of_own_kinds() -> None:
     schema = read_schema(SHIPPED / "kind.schema.json")
 
     for kind in load_kinds():

@@ -246,7 +246,7 @@ def test_a_record_or_a_name_makes_a_document_a_decision(workspace: Workspace) ->
     assert engine.run(workspace).diagnostics == ()
 
 
-def test_a_link_to_a_document_of_the_project_is_no_finding(workspace: Workspace, write: Write) -> None:
+def test_a_link_to_a_project_document_is_no_finding(workspace: Workspace, write: Write) -> None:
     write("0001-first.md", "First")
     backfill(workspace)
     folder = workspace.root / "docs/adr"
@@ -267,7 +267,7 @@ def test_a_link_to_a_document_of_the_project_is_no_finding(workspace: Workspace,
         ("https://example.org/other/queue.git", ()),
     ],
 )
-def test_a_page_of_the_own_repository_is_a_document_of_it(
+def test_an_address_in_the_own_repository_is_its_document(
     workspace: Workspace, git: Callable[..., str], remote: str, ids: tuple[str, ...]
 ) -> None:
     git(workspace.root, "remote", "add", "origin", remote)
@@ -277,7 +277,7 @@ def test_a_page_of_the_own_repository_is_a_document_of_it(
     assert targets.find("docs/adr/0002-b.md", relation)[0] == ids
 
 
-def test_the_root_is_the_folder_of_a_project_that_is_all_decisions(git_repo: Path) -> None:
+def test_a_project_of_decisions_alone_has_root_folder(git_repo: Path) -> None:
     setup_workspace(git_repo, load_kinds())
     workspace = open_workspace(git_repo)
     for number in (1, 2):
@@ -296,9 +296,6 @@ def test_the_root_is_the_folder_of_a_project_that_is_all_decisions(git_repo: Pat
     assert added.source == Source("003-thing-3.md", None, "file", "record")
 
 
-# --- what two documents say of each other
-
-
 @pytest.mark.parametrize("first", [(), ("docs/adr/0001-a.md",), ("docs/adr/0002-b.md",)])
 def test_a_proposed_successor_that_both_documents_name_is_one(
     workspace: Workspace, write: Write, first: tuple[str, ...]
@@ -314,7 +311,7 @@ def test_a_proposed_successor_that_both_documents_name_is_one(
     assert not {"x-unresolved"} & {*old.data, *new.data}
 
 
-def test_a_decision_in_force_replaces_a_proposed_one_that_would_replace_it(workspace: Workspace, write: Write) -> None:
+def test_a_live_decision_replaces_its_proposed_successor(workspace: Workspace, write: Write) -> None:
     write("0001-a.md", "A", "accepted; supersedes [B](0002-b.md)")
     write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
     (remaining,) = backfill(workspace).of("left")

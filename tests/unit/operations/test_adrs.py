@@ -134,8 +134,6 @@ def test_a_record_points_at_its_document(registry: Registry) -> None:
     assert (entry.tasks, entry.legacy_ids) == (("T-1",), ("old/ADR-1",))
 
 
-# --- logs
-
 LOGS = {
     "empty": "",
     "a preamble": "# f: decisions\n\nWhat we decided.\n",
@@ -179,9 +177,6 @@ def test_a_body_takes_the_place_of_the_template_s_sections(registry: Registry) -
         assert body.strip() in text
         assert "_" not in text.partition("Context")[2]
         assert entry.has_cost
-
-
-# --- amendments and updates
 
 
 def test_an_amendment_is_dated_and_anchored_at_its_task(registry: Registry) -> None:

@@ -82,7 +82,7 @@ def test_a_new_entry_has_labels_where_the_log_has_them(registry: Registry, befor
 @pytest.mark.parametrize(
     "headings", [["## D2: B", "## D1: A"], ["## 2026-04-02: B", "## 2026-04-01: A"], ["## 2. B", "## 1. A"]]
 )
-def test_a_log_with_its_newest_on_top_gets_the_new_one_there(registry: Registry, headings: list[str]) -> None:
+def test_a_newest_first_log_gets_entries_on_top(registry: Registry, headings: list[str]) -> None:
     registry = adopted(registry, *headings)
     registry.add_adr(NewAdr("Use SQLite", date=DATE))
     registry.add_adr(NewAdr("Use more of it", date=DATE))
@@ -103,7 +103,7 @@ def test_every_title_reads_back_from_an_adopted_log(registry: Registry, heading:
     assert "_Why" not in (registry.workspace.root / "DECISIONS.md").read_text("utf-8")
 
 
-def test_a_new_title_is_followed_where_it_is_what_an_entry_is_found_by(registry: Registry) -> None:
+def test_a_new_title_of_an_untitled_entry_is_followed(registry: Registry) -> None:
     registry = adopted(registry, "## 2026-04-01: A")
     registry.add_adr(NewAdr("Use SQLite", date=DATE))
     registry.refresh()
@@ -179,9 +179,7 @@ def test_a_hand_written_entry_of_the_one_log_is_found(registry: Registry) -> Non
         ({"docs/other/decisions.md": "# D\n\n## D5: E\n\nx\n\n## D6: F\n\ny\n"}, ""),
     ],
 )
-def test_a_log_is_the_place_of_new_decisions_where_most_stand_in_it(
-    registry: Registry, before: dict[str, str], log: str
-) -> None:
+def test_new_decisions_go_where_most_decisions_are(registry: Registry, before: dict[str, str], log: str) -> None:
     root = registry.workspace.root
     for path, text in before.items():
         write(root, path, text)

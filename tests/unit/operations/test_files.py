@@ -124,7 +124,7 @@ def test_a_dress_keeps_nothing_of_the_other_decision(registry: Registry) -> None
     assert "- Tags:\n" in text
 
 
-def test_a_series_with_a_name_of_its_own_is_adopted_and_goes_on(registry: Registry) -> None:
+def test_a_named_series_is_adopted_and_continued(registry: Registry) -> None:
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     for number in (1, 3):

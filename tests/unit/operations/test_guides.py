@@ -67,7 +67,7 @@ GUIDES = {
 }
 
 
-def test_sections_of_its_parts_make_no_decision_of_a_numbered_guide(registry: Registry) -> None:
+def test_a_numbered_guides_sections_make_no_decision(registry: Registry) -> None:
     root = registry.workspace.root
     (root / "docs/manual").mkdir(parents=True)
     for name, text in GUIDES.items():

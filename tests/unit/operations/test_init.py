@@ -230,7 +230,7 @@ def test_a_failure_leaves_nothing(git_repo: Path, late: bool) -> None:
     assert (git_repo / ".git/config").read_bytes() == configured
 
 
-def test_what_is_made_a_repository_later_takes_nothing_of_this_machine(tmp_path: Path, git: Git) -> None:
+def test_a_later_repository_ignores_local_state(tmp_path: Path, git: Git) -> None:
     setup(tmp_path)
     ignore = tmp_path / ".orbit/.gitignore"
     ignore.write_text(f"{ignore.read_text()}/mine/\n")

@@ -100,9 +100,6 @@ def test_a_change_of_status_changes_status_and_time_alone(registry: Registry, ki
     assert len(changed) == (2 if kind.in_document else 1)
 
 
-# --- agents and the inbox
-
-
 @pytest.fixture
 def candidate(registry: Registry) -> Record:
     return registry.add("learning", {"summary": "Look before you leap", "body": "Because.\nReally."}, AGENT)
@@ -164,9 +161,6 @@ def test_a_committed_inbox_is_reviewed_in_git(registry: Registry) -> None:
 
     assert result.transition(record.id, "active").path == f".orbit/learnings/{record.id}/learning.yaml"
     assert not (registry.workspace.orbit / "inbox/learnings" / record.id).exists()
-
-
-# --- supersession
 
 
 def two(registry: Registry, kind: Kind) -> tuple[Record, Record]:
@@ -263,10 +257,7 @@ def test_the_link_to_a_successor_leads_to_its_entry(registry: Registry, before: 
     assert line.endswith(f"({entry.targets('superseded_by')[0]})")
 
 
-# --- many at once
-
-
-def test_many_are_moved_at_once_and_who_cannot_be_is_left_with_its_reason(registry: Registry) -> None:
+def test_each_of_many_moves_or_has_a_reason(registry: Registry) -> None:
     kind = registry.workspace.kinds["learning"]
     first, closed, last = (new_record(registry, kind) for _ in range(3))
     registry.transition(closed.id, "retired")
@@ -287,9 +278,6 @@ def test_an_agent_moves_none_of_many_that_hold(registry: Registry) -> None:
 
     registry.refresh()
     assert {registry.get(each.id).status.name for each in records} == {"active"}
-
-
-# --- adopted documents
 
 
 ADOPTED = {
@@ -322,7 +310,7 @@ def adopted(request: pytest.FixtureRequest, registry: Registry) -> tuple[Registr
     return registry, str(request.param)
 
 
-def test_superseding_an_adopted_decision_rewrites_its_status_in_its_own_form(adopted: tuple[Registry, str]) -> None:
+def test_a_superseded_document_keeps_its_form_of_status(adopted: tuple[Registry, str]) -> None:
     registry, form = adopted
     text, is_status = ADOPTED[form]
     record = registry.get("ADR-0002")

@@ -24,7 +24,7 @@ def missing(registry: Registry) -> list[str]:
     return [str(finding.record) for finding in engine.run(registry.workspace).diagnostics if finding.code == "ORB703"]
 
 
-def test_a_renamed_log_is_followed_by_its_records_and_the_configuration(registry: Registry) -> None:
+def test_a_renamed_log_is_followed(registry: Registry) -> None:
     root = registry.workspace.root
     (root / "DECISIONS.md").write_text(LOG)
     Registry.import_from(root)

@@ -67,9 +67,7 @@ def test_a_breadcrumb_names_the_headings_above() -> None:
     ],
 )
 @pytest.mark.parametrize("strategy", ["headers", "none"])
-def test_a_breadcrumb_names_the_first_and_the_last_of_several_sections(
-    text: str, breadcrumb: str, strategy: Strategy
-) -> None:
+def test_a_breadcrumb_names_first_and_last_section(text: str, breadcrumb: str, strategy: Strategy) -> None:
     assert [chunk.breadcrumb for chunk in cut(text, Chunking(strategy)).chunks] == [breadcrumb]
 
 
@@ -83,7 +81,7 @@ def test_a_chunk_knows_what_links_to_its_headings_say() -> None:
     ]
 
 
-def test_small_pieces_join_the_next_only_where_the_sum_is_allowed() -> None:
+def test_small_pieces_join_up_to_the_largest_size() -> None:
     small, large = "## Small\n\ntiny\n", f"## Large\n\n{LONG * 4}\n"
 
     joined = cut(small + f"## Next\n\n{LONG}\n", Chunking("headers", max_tokens=200, fixed_tokens=150)).chunks
@@ -132,7 +130,7 @@ def test_a_long_line_leaves_nothing_behind_that_says_nothing_new(sizes: dict[str
     assert not any(after.body in before.body for before, after in pairwise(chunks))
 
 
-def test_a_fixed_cut_leaves_no_small_rest_and_no_torn_code() -> None:
+def test_a_fixed_cut_tears_no_code() -> None:
     assert len(cut(LONG * 3 + "\n", Chunking("fixed")).chunks) == 1
     code = "```sh\n" + "echo one more step\n\n" * 60 + "```\n"
 

@@ -126,7 +126,7 @@ def test_the_functions_that_material_documents_are_taken(tmp_path: Path) -> None
     assert read_user_config(tmp_path) is not None
 
 
-def test_such_a_function_keeps_its_name_in_the_configuration_that_is_made() -> None:
+def test_a_configured_function_keeps_its_name() -> None:
     text = dumped({"markdown_extensions": [{"pymdownx.superfences": {"format": fence_code_format}}], "z": '"'})
     assert "!!python/name:pymdownx.superfences.fence_code_format ''" in text
     read = yaml_load(io.StringIO(text))

@@ -74,7 +74,7 @@ def test_a_drawing_says_what_it_shows_and_loads_nothing() -> None:
     assert not re.search(r"style=|<style|<script|href|url\(|#[0-9a-f]{3}|://| on\w+=", html)
 
 
-def test_a_page_draws_its_votes_once_and_no_text_can_draw_another() -> None:
+def test_a_page_draws_its_votes_once() -> None:
     kind = load_kinds()["learning"]
     months = [0] * 24
     months[-1], months[-12] = 2, 1

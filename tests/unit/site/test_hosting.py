@@ -68,7 +68,7 @@ def test_a_commit_has_its_page_on_every_forge(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LINKS)
-def test_a_workspace_in_a_folder_of_its_repository_is_found_there(name: str) -> None:
+def test_links_of_a_workspace_in_a_subfolder_hold(name: str) -> None:
     repository, view, _, _, folder = LINKS[name]
     forge = forge_of(repository, "release/2", COMMIT, folder="docs/")
     assert forge.view("a b.md") == f"{repository}{view}"
@@ -86,7 +86,7 @@ def test_a_workspace_in_a_folder_of_its_repository_is_found_there(name: str) -> 
         ("bitbucket", "install", "/src/8c52a3b1/a.py#install"),
     ],
 )
-def test_a_line_in_a_link_of_a_text_is_that_forges(name: str, fragment: str, end: str) -> None:
+def test_a_line_in_a_link_is_written_as_forges_do(name: str, fragment: str, end: str) -> None:
     repository = LINKS[name][0]
     assert forge_of(repository, "main", COMMIT).linked("a.py", fragment) == f"{repository}{end}"
 

@@ -80,7 +80,7 @@ def test_a_line_reads_from_the_older_to_the_newer() -> None:
     ]
 
 
-def test_everything_is_in_the_list_and_no_drawing_is_too_large() -> None:
+def test_the_map_lists_everything_and_bounds_its_drawings() -> None:
     records = tangle(400)
     relations = Relations(records)
     edges = edges_of(records, relations)

@@ -53,7 +53,7 @@ def test_a_build_cut_short_can_be_repeated(tmp_path: Path) -> None:
     assert build(tmp_path / "o", {"a.html": "2"}) == (1, 0, 0)
 
 
-def test_what_a_build_cut_short_did_not_make_is_removed_by_the_next(tmp_path: Path) -> None:
+def test_a_cut_builds_missing_files_are_removed(tmp_path: Path) -> None:
     assert build(tmp_path / "o", {"a.html": "1", "b.html": "1", "c/d.html": "1"}) == (3, 0, 0)
     out = open_output(tmp_path / "o")
     out.begin()
@@ -65,7 +65,7 @@ def test_what_a_build_cut_short_did_not_make_is_removed_by_the_next(tmp_path: Pa
     assert not (tmp_path / "o/c").exists()
 
 
-def test_what_a_build_cut_short_wrote_newly_goes_where_no_build_wants_it(tmp_path: Path) -> None:
+def test_a_cut_builds_new_files_are_removed(tmp_path: Path) -> None:
     build(tmp_path / "o", {"kept.html": "1"})
     out = open_output(tmp_path / "o")
     out.begin()

@@ -45,7 +45,7 @@ def shown(text: str, site: SiteMap) -> str:
         ("once core/ADR-001", "../../../adrs/ADR-0002/"),
     ],
 )
-def test_a_link_or_id_leads_to_the_page_of_what_it_names(text: str, href: str, site: SiteMap) -> None:
+def test_a_link_or_id_leads_to_its_page(text: str, href: str, site: SiteMap) -> None:
     assert f'href="{href}"' in shown(text, site)
 
 
@@ -61,7 +61,7 @@ def test_a_link_or_id_leads_to_the_page_of_what_it_names(text: str, href: str, s
         "L-shaped",
     ],
 )
-def test_an_id_in_code_or_in_a_link_is_left_alone(text: str, site: SiteMap) -> None:
+def test_ids_in_code_and_links_are_left_alone(text: str, site: SiteMap) -> None:
     assert "orbit-cite" not in shown(text, site)
 
 
@@ -127,7 +127,7 @@ def test_an_anchor_of_a_decisions_title_leads_to_its_page(written: str, href: st
     assert (f'href="{href}"' in prose.html, prose.diagnostics) == (True, ())
 
 
-def test_an_anchor_as_a_forge_shows_it_leads_to_the_heading(site: SiteMap) -> None:
+def test_a_forges_anchor_leads_to_the_heading(site: SiteMap) -> None:
     prose = render(
         "## Why not\n\n[x](#user-content-why-not) [y](/docs/design/core/1_overview.md#user-content-context)\n",
         HERE,
@@ -138,7 +138,7 @@ def test_an_anchor_as_a_forge_shows_it_leads_to_the_heading(site: SiteMap) -> No
     assert [problem.code for problem in render("[x](#user-content-nowhere)", HERE, site).diagnostics] == ["SITE390"]
 
 
-def test_an_anchor_as_a_browser_copies_it_leads_to_the_heading(site: SiteMap) -> None:
+def test_a_browsers_anchor_leads_to_the_heading(site: SiteMap) -> None:
     prose = render("## Über uns\n\n[x](#%C3%BCber-uns)\n", HERE, site)
     assert ('href="#s-über-uns"' in prose.html, prose.diagnostics) == (True, ())
 

@@ -52,7 +52,7 @@ def test_what_replaced_a_replaced_decision_is_known_to_its_end(
     assert Relations(records).final_successors(records[0]) == of_today
 
 
-def test_each_of_several_replaced_decisions_has_an_arrow_of_its_own(site: SiteMap) -> None:
+def test_each_replaced_decision_has_an_arrow(site: SiteMap) -> None:
     records = [_decision(1, 3), _decision(2, 3), _decision(3), _decision(4, 5), _decision(5)]
     pages = {}
     for record in records:

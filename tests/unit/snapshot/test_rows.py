@@ -182,7 +182,7 @@ def test_two_clones_have_one_digest(project: Any, tmp_path: Path) -> None:
     assert project.sync().digest != first.digest
 
 
-def test_why_a_record_is_not_fresh_is_a_row_and_no_part_of_the_digest(project: Any) -> None:
+def test_reasons_of_freshness_are_rows_outside_the_digest(project: Any) -> None:
     existing = f"sha256:{hashlib.sha256(b'one').hexdigest()}"
     project.write("a.txt", "one\n")
     project.learning("aaaaa", freshness={"fingerprint": [{"input": "a.txt", "hash": existing}]})

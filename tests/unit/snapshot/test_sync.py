@@ -188,7 +188,7 @@ SMALL_DISK = (
 
 
 @pytest.mark.parametrize("words", [("sync",), ("snapshot", "export", "copy.duckdb")], ids=" ".join)
-def test_of_a_snapshot_that_the_disk_takes_a_part_of_no_part_stays(project: Any, words: tuple[str, ...]) -> None:
+def test_a_partly_written_snapshot_is_removed(project: Any, words: tuple[str, ...]) -> None:
     project.learning("aaaaa")
     if words != ("sync",):
         project.sync()

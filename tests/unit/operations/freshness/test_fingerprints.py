@@ -50,7 +50,7 @@ NO_USE = {
 
 
 @pytest.mark.parametrize("name", NO_USE)
-def test_a_file_that_blows_up_is_a_problem_and_no_crash(name: str, tmp_path: Path) -> None:
+def test_an_exploding_file_is_a_problem_not_a_crash(name: str, tmp_path: Path) -> None:
     file, text, field = NO_USE[name]
     write(tmp_path, file, text)
 

@@ -39,7 +39,7 @@ def test_different_lines_of_one_entry_merge() -> None:
     assert "### Amendments\n\nx\n\n## ADR-0002" in merged.text
 
 
-def test_two_entries_of_one_number_are_a_conflict_that_keeps_both() -> None:
+def test_two_entries_of_one_number_conflict() -> None:
     merged = merge_logs(log(entry(1)), log(entry(1), entry(2, "Ours.")), log(entry(1), entry(2, "Theirs.")))
     assert merged.contested == ("ADR-0002",)
     both = f"<<<<<<< ours\n{entry(2, 'Ours.')}=======\n{entry(2, 'Theirs.')}>>>>>>> theirs\n"
@@ -47,7 +47,7 @@ def test_two_entries_of_one_number_are_a_conflict_that_keeps_both() -> None:
 
 
 @pytest.mark.parametrize("newest_first", [False, True])
-def test_entries_that_are_named_by_dates_are_known_by_their_titles(newest_first: bool) -> None:
+def test_dated_entries_are_known_by_their_titles(newest_first: bool) -> None:
     def dated(*titles: str, words: str = "Yes.") -> str:
         order = reversed(titles) if newest_first else titles
         return "# Decisions\n" + "".join(f"\n## 2026-04-01: {title}\n\n{words}\n" for title in order)
@@ -114,7 +114,7 @@ def test_every_entry_of_both_sides_is_there_once(
 
 @settings(max_examples=60, deadline=None)
 @given(base=st.text("ab#\n \rADR-12—`", max_size=60), ours=st.text("ab#\n \rADR-12—`", max_size=60))
-def test_what_one_side_left_alone_is_the_other_side_to_the_byte(base: str, ours: str) -> None:
+def test_an_unchanged_side_gives_the_other_sides_bytes(base: str, ours: str) -> None:
     assert merge_logs(base, ours, base).text == ours
     assert merge_logs(base, base, ours).text == ours
     assert merge_logs(base, ours, ours).text == ours
