@@ -140,25 +140,6 @@ def test_a_heading_does_not_push_the_sequence_out_of_reach(repo: Path) -> None:
     assert Registry.open(repo).add_adr(NewAdr("Second")).record.id == "ADR-0002"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["adr", "deprecate", "ADR-0001"],
-        ["adr", "update", "ADR-0001", "--title", "Other"],
-        ["adr", "amend", "ADR-0001", "--task", "T", "--text", "No."],
-        ["adr", "supersede", "ADR-0001", "--with", "ADR-0002"],
-    ],
-)
-def test_an_agent_changes_no_live_decision(repo: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
-    Registry.open(repo).add_adr(NewAdr("Second", body=BODY))
-    before = {path: path.read_bytes() for path in repo.rglob("*") if path.is_file() and ".git" not in path.parts}
-    monkeypatch.setenv("ORBIT_ACTOR", "agent")
-
-    assert run(arguments) == 1
-
-    assert all(path.read_bytes() == content for path, content in before.items() if "state" not in path.parts)
-
-
 def a_learning(repo: Path, **fields: object) -> str:
     return Registry.open(repo).add("learning", {"summary": "Something", **fields}).id
 

@@ -106,10 +106,17 @@ def test_an_agents_fix_accepts_no_decision(shell: Any, monkeypatch: pytest.Monke
     assert shell.data("show", "ADR-0009")["status"] == "deprecated"
 
 
-@pytest.mark.usefixtures("agent")
-def test_an_agent_renumbers_nothing_in_force(shell: Any) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [
+        "adr deprecate ADR-0001", "adr update ADR-0001 --title Other", "adr amend ADR-0001 --task T --text No.",
+        "adr supersede ADR-0001 --with ADR-0002", "adr renumber ADR-0001 --to 40",
+    ],
+)  # fmt: skip
+def test_an_agent_changes_nothing_in_force(shell: Any, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
     before = files(shell.root)
-    code, _, err = shell("adr", "renumber", "ADR-0001", "--to", "40")
+    code, _, err = shell(*command.split())
     assert (code, "in force" in err) == (1, True)
     assert files(shell.root) == before
 
