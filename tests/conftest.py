@@ -1,7 +1,5 @@
 """What every test shares: a home of its own, no network, and real git repositories; no test data lives here."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """Files as an editor leaves them: texts, configurations and records below a root, and commits of all there is."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A real browser for tests: it opens pages of a site and keeps what their console said and whom they asked."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

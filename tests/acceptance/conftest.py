@@ -1,7 +1,5 @@
 """What acceptance tests share: a child that ends itself before a chosen change of a file, a small disk, a browser."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

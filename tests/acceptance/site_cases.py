@@ -1,7 +1,5 @@
 """Builds the site of a case of `tests/cases/site`, for those who look at what comes of it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

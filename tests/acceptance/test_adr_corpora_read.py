@@ -1,7 +1,5 @@
 """Real ADR collections are read as their files say; the figures were counted from the files by hand and grep."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache

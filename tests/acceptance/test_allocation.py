@@ -1,7 +1,5 @@
 """Numbers under contention: many processes, two work trees, kills; no number is given out twice and none is lost."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

@@ -1,7 +1,5 @@
 """Bad input is normal input: one clear error with its place, nothing changed, and no bad file hides a good one."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Examples of docs/reference/brief.md."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -3,8 +3,6 @@
 `_base/` is committed first, `_against/` is what the other branch adds meanwhile, the rest is the work tree.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The gate on real collections: it finds what is wrong there, and invents nothing."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`orbit doctor`: what works is said to work, what is broken is found, and nothing of a transcript is told."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

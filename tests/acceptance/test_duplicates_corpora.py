@@ -1,7 +1,5 @@
 """Duplicates among real learnings: copies are caught, neighbours let be, opposites told apart."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

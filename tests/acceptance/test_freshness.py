@@ -1,7 +1,5 @@
 """Whether records still hold, asked through the real command line in real repositories."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable

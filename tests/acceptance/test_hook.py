@@ -1,7 +1,5 @@
 """The hook as agents run it: the installed command, in a shell, with payloads as they come; and nothing ever fails."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Every agent's recorded payloads through the command that its settings hold, started as the agent would start it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

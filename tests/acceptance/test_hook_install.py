@@ -1,7 +1,5 @@
 """The commands around the hook: installing, trying and removing it, for one person or for a project."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A stranger's repository is data: reading it runs nothing of it, and nothing outside it is written or shown."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Real collections taken over whole: every document accounted for, nothing invented, nothing changed, nothing lost."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 import shutil

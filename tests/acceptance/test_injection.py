@@ -1,7 +1,5 @@
 """The learnings of an agent in a program's templates: which, how many, from which memory, how soon a change shows."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Each child writes down what it was told had happened, after it was told. When al
 must be true of the files, and what is derived must be what a rebuild gives.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """A command killed at any of its file operations leaves a valid store, and running it again finishes."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from functools import partial

@@ -1,7 +1,5 @@
 """The MCP server as hosts run it: a process of its own, spoken to by the protocol's own client."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

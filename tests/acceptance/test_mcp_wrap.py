@@ -1,7 +1,5 @@
 """`orbit mcp wrap` around other servers: it passes everything, adds records to results, and is not there otherwise."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

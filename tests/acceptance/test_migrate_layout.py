@@ -1,7 +1,5 @@
 """`orbit learning migrate-layout`: each older layout becomes today's once, as one step, and no id is lost."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

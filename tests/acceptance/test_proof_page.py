@@ -1,7 +1,5 @@
 """Commands of docs/reference/proof.md."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

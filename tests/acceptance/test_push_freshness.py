@@ -1,7 +1,5 @@
 """What the push index says of records that may be out of date, with real git: what `orbit stale` says, and in time."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

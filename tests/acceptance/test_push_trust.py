@@ -1,7 +1,5 @@
 """`push.trust: default-branch`: what a stranger's branch adds, changes or turns off is not pushed, with real git."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """When a change shows in the push index: each row of the table in docs/reference/push-index.md, with real git."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

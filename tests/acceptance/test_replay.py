@@ -1,7 +1,5 @@
 """`orbit replay` on real histories."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable

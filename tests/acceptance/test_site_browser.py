@@ -1,7 +1,5 @@
 """Every page of a site in a real browser: both schemes and three widths, by keyboard, below a path, without scripts."""
 
-from __future__ import annotations
-
 import http.server
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The site of a real repository, built as a user builds it: complete, linked, incremental, and only ours to remove."""
 
-from __future__ import annotations
-
 import json
 import re
 import socket

@@ -1,7 +1,5 @@
 """The page that asks in SQL: DuckDB in a real browser, from npm's archives, with the macros and no other host."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import re

@@ -1,7 +1,5 @@
 """Sites of real collections: nothing of the text is lost, every link leads somewhere, no record is far away."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections import Counter

@@ -1,7 +1,5 @@
 """The path explorer in a real browser: the language of globs as everywhere, and the records of `orbit match`."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Pages at their extremes in a real browser: many tags, wide tables, both directions, paper, forced colours."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """What is there for feed readers and search engines: whole by its formats, and worth reading without the site."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Text written to run: in a real browser every field and every document of it is shown, and nothing of it happens."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator

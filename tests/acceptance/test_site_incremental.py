@@ -1,7 +1,5 @@
 """A site that was built again is the one built from nothing, whatever was edited, and writes only what shows it."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable

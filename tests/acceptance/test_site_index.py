@@ -1,7 +1,5 @@
 """Indexes: the filter in a real browser and its state in the address; timeline and drawings, which need no script."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Links of a document lead to a page if there is one, else to the forge at the built commit; others are findings."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from pathlib import Path

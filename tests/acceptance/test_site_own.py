@@ -1,7 +1,5 @@
 """A repository with a site of its own: its pages and theme stay, the registry joins, by command and by plugin."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

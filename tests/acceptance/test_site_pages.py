@@ -3,8 +3,6 @@
 `ORBIT_UPDATE_GOLDEN=1` writes those files anew; `git diff` then shows what changed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The MkDocs plugin in a site that people have already: its pages keep their addresses, and decisions join theirs."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

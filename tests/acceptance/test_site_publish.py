@@ -1,7 +1,5 @@
 """The publish filter: of a record that is withheld not one byte leaves, in whatever form site and export have."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """Each form of the publish filter, over a record of every kind: what it withholds is in no byte of the site."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

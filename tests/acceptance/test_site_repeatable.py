@@ -1,7 +1,5 @@
 """The site is a function of its files: whoever builds it, beside whom, after whatever ended an earlier build."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

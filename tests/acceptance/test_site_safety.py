@@ -1,7 +1,5 @@
 """A stranger's repository: its site holds no secret and no file from elsewhere, and nothing outside is touched."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`orbit site serve` as who writes sees it: an open page of a real browser follows the files and says what is wrong."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

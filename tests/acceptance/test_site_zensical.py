@@ -1,7 +1,5 @@
 """The route through Zensical: the same pages and findings as through MkDocs, from the same staged tree."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The snapshot through the real command line: two clones, killed builds, another DuckDB, a real collection."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

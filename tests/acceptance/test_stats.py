@@ -1,7 +1,5 @@
 """`orbit stats` on the event log."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A full or read-only disk: one clear error, nothing changed, and reading works."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

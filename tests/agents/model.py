@@ -3,8 +3,6 @@
 It speaks what the vendors publish: Anthropic's messages, OpenAI's responses, Google's content. It judges nothing.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence

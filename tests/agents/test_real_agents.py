@@ -1,7 +1,5 @@
 """What real agents do with our hook: each is started as a person starts it, and its model says what reached it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Runs a benchmark from the repository's root: `python -m tests.bench`, or `… beside`, `… recall`, `… sites`."""
 
-from __future__ import annotations
-
 import sys
 
 if sys.argv[1:2] == ["recall"]:

@@ -1,7 +1,5 @@
 """Measures what `measurements` lists in child processes, and hands the figures to `report`; it judges nothing."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

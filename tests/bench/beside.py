@@ -4,8 +4,6 @@
 so that the ratio holds where seconds do not.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import shutil

@@ -1,7 +1,5 @@
 """What is measured, as data: to add a measurement, add an entry. It runs nothing."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

@@ -6,8 +6,6 @@ share words with what they ask for, and a few dozen more or less of them move a 
 say how much, and two rows are compared question by question.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -1,7 +1,5 @@
 """Turns figures into the page `docs/benchmarks.md`: targets beside figures, growth, the machine; measures nothing."""
 
-from __future__ import annotations
-
 import math
 import os
 import platform

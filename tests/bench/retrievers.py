@@ -1,7 +1,5 @@
 """Who searches in the benchmark of recall: this project's search and SQLite's, over the same three fields."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 import weakref

@@ -3,8 +3,6 @@
 Questions come from a folder of `[{query, relevant, paths}]`, records from a collection that another tool wrote.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -1,7 +1,5 @@
 """Writes a push index of any size from made-up scopes, without a file for each record; measures nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

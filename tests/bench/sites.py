@@ -4,8 +4,6 @@
 on the PATH; log4brains comes from npm.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -6,8 +6,6 @@ file any more), one record in ten a decision with its prose in a document (a fil
 in five voted for.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

@@ -3,8 +3,6 @@
 They come from npm, into the folder given; what they need beside it is Node 20.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Serves a workspace over HTTP without the token, for the conformance suite, which can't give one; loopback alone."""
 
-from __future__ import annotations
-
 import socket
 import sys
 from pathlib import Path

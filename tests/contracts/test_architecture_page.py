@@ -1,7 +1,5 @@
 """The architecture page: its picture is drawn from the imports, and the functions it names exist."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import re

@@ -1,7 +1,5 @@
 """The page of benchmarks: what a bench writes names its measurements, and what is measured by hand stays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.bench.measurements import MEASUREMENTS

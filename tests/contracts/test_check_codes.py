@@ -1,7 +1,5 @@
 """What every check brings along: its own code, words, a section of the docs, a failing and a passing case."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

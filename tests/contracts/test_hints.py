@@ -1,7 +1,5 @@
 """Every error of the package says what to do next: none can be made without a hint, and none has an empty one."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from pathlib import Path

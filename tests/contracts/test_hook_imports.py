@@ -1,7 +1,5 @@
 """What stands between an agent and its tool starts bare: the modules it loads, and those it must never load."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page about hooks says of every agent what its file says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """An agent is one file: it is offered, installed and answered without another edit."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A check is one function in one file: the gate, its formats and its options find it there."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """An exporter of rules is one module in `orbit_registry/exporters`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

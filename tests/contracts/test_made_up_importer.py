@@ -1,7 +1,5 @@
 """An importer is one module in `orbit_registry/importers`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

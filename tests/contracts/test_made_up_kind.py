@@ -1,7 +1,5 @@
 """A kind is a folder: one that nobody's code knows gets verbs, checks, rows and pages by standing there."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Reference pages say what the program does: they are made from it, or held to it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

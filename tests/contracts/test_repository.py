@@ -1,7 +1,5 @@
 """What no committed file may hold, traces of one machine above all, and what fragments of the changelog are called."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

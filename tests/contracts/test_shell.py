@@ -1,7 +1,5 @@
 """The README, CONTRIBUTING and the CI script name what is really there; what commands do is tested elsewhere."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

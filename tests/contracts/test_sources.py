@@ -1,7 +1,5 @@
 """The house rules that a linter has no word for, held over every Python file of the repository."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

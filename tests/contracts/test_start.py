@@ -1,7 +1,5 @@
 """What a start costs: each door loads what it needs and nothing that only other doors need."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How long a property may take: as long as it needs, because a busy machine is no bug."""
 
-from __future__ import annotations
-
 from hypothesis import settings
 
 settings.register_profile("orbit", deadline=None)

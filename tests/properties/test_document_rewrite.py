@@ -1,7 +1,5 @@
 """Reading and rewriting ADR documents holds for every text, not only for the cases."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

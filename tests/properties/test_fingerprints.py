@@ -1,7 +1,5 @@
 """Hashes of inputs: what an editor or git changes by itself never counts, what somebody changed always does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

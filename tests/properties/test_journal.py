@@ -1,7 +1,5 @@
 """Journal steps: after a kill and edits, the next writer finishes or undoes them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """One order everywhere: Python, push index and SQL sort records alike, and no clock changes that order."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import math

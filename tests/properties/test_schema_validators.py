@@ -1,7 +1,5 @@
 """The two schema validators are one: what the fast one refuses the reference one can explain, and nothing else."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """However the files came to be what they are, an incremental sync holds what a first one does."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Edits of YAML text: they mean what was asked for, and no line they are not about changes."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the tests of the store share: workspaces outside and inside git, made once and copied."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

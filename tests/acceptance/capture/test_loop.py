@@ -1,7 +1,5 @@
 """Capture of a session until the next session is shown what it taught."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -1,7 +1,5 @@
 """Memory and progress of capture."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

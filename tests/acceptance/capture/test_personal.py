@@ -1,7 +1,5 @@
 """Personal records: shown in every project, and never published."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

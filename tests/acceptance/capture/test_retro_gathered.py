@@ -1,7 +1,5 @@
 """`orbit retro` from failures, events and transcripts."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

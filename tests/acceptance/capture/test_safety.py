@@ -1,7 +1,5 @@
 """Hostile and broken input of capture."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

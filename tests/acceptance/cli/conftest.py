@@ -1,7 +1,5 @@
 """What the tests of the command line share: a shell in a repository with two decisions and a learning."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

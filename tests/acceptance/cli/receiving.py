@@ -1,7 +1,5 @@
 """A receiver of HTTP on loopback, in a process of its own: it keeps what it is sent, or refuses it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

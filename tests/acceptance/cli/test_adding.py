@@ -1,7 +1,5 @@
 """Adding what is known already: a vote strengthens the record that there is, another copy weakens both."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

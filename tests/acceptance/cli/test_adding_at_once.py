@@ -1,7 +1,5 @@
 """Two processes that learn or decide the same at the same time: one record comes of it, and the second is told so."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """An agent proposes: no command of ours puts a record into force for it, or changes one that is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

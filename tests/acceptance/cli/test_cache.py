@@ -1,7 +1,5 @@
 """A lost, damaged or planted cache changes no answer."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`orbit ensure`."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

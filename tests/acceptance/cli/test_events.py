@@ -1,7 +1,5 @@
 """`orbit events`, and the schema of the log."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

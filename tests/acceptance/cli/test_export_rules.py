@@ -1,7 +1,5 @@
 """`orbit export rules` from end to end: what is written, what is left alone, and what a team's CI sees."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

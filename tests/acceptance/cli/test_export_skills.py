@@ -1,7 +1,5 @@
 """Skills and the plugin: where they are put, that what they say runs, and that nobody else's files are touched."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`orbit fail` and `orbit clear`."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

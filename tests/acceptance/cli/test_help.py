@@ -1,7 +1,5 @@
 """Help: every command says what it is for, and the first page shows first what most people need."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from importlib.metadata import version

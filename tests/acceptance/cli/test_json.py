@@ -1,7 +1,5 @@
 """What programs read: one envelope whatever happened, and exit codes that mean the same everywhere."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

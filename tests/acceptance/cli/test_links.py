@@ -1,7 +1,5 @@
 """Links through the commands: stated and taken back, derived from texts, walked in both directions."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

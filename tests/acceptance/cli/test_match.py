@@ -1,7 +1,5 @@
 """Which records apply where, asked as people and programs do: `orbit match`, `orbit explain`, `orbit coverage`."""
 
-from __future__ import annotations
-
 import json
 import os
 import posix

@@ -1,7 +1,5 @@
 """`orbit note`."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Commands in subfolders, folders with strange names, and repositories in every state."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`orbit brief --for plan` and `orbit pitch`."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

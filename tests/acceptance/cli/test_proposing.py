@@ -1,7 +1,5 @@
 """`orbit propose` and `orbit apply`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

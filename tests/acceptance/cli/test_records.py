@@ -1,7 +1,5 @@
 """Records at the command line: found by any name, narrowed, fed from files and pipes, and decided by people."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Texts that people have: what is taken over as it is, and what is refused before anything is written."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import sys
@@ -9,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.acceptance.cli.conftest import Shell
-from tests.acceptance.cli.test_resources import TOKEN, files, taken
+from tests.acceptance.cli.test_resources import TOKEN, files
 
 __all__ = ["files"]
 
@@ -39,7 +37,7 @@ def test_what_is_no_text_to_keep_is_refused(files: Shell, type_: str, name: str,
 def test_a_byte_order_mark_is_no_hidden_character(files: Shell) -> None:
     Path("docs/bom.md").write_bytes(b"\xef\xbb\xbf# Marked\r\n\r\nThe wombat.\r\n")
 
-    data = taken(files, "doc", "docs/bom.md")
+    data = files.data("import", "doc", "docs/bom.md")
 
     assert data["title"] == "Marked"
     assert Path(data["text"]["path"]).read_bytes() == Path("docs/bom.md").read_bytes()

@@ -1,7 +1,5 @@
 """Resources by the command line: taken over, brought up to date, found, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

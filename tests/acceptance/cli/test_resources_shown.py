@@ -1,7 +1,5 @@
 """Where resources are met: in search, in what is pushed, in the gate, on the site."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

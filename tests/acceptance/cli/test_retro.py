@@ -1,7 +1,5 @@
 """`orbit retro` with a file or flags."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any

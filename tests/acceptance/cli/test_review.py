@@ -1,7 +1,5 @@
 """Review of pending records through the commands."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where a rule is shown: approved, relevant, and led to by a path, a tag or a link; through every door."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

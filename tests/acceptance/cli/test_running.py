@@ -1,7 +1,5 @@
 """Running scripts: which are run, what they see, how they end, and what is written down of it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

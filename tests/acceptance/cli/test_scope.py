@@ -1,7 +1,5 @@
 """`orbit scope suggest`, asked in real repositories: what it proposes, what it writes, and what it leaves alone."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Search at the command line: two tiers, clear answers where there is nothing, every kind alike."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import duckdb

@@ -1,7 +1,5 @@
 """What leaves the machine where somebody asks for it: spans of events, and messages to people; by real receivers."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

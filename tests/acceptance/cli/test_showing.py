@@ -1,7 +1,5 @@
 """`show` and `sync` say all there is to say of one record, and of one sync."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Consent: a command that a repository's configuration names is run once this user allowed exactly that one."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Updating at the command line: what isn't named stays, and nothing that is wrong gets into a file."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

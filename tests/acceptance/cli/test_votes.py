@@ -1,7 +1,5 @@
 """Votes at the command line: none is lost, none is counted twice, and the record shows what they come to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

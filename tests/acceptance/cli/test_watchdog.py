@@ -1,7 +1,5 @@
 """`orbit watchdog`: each thing it looks at has a finding of its own, by a clock of the test's; its examples run."""
 
-from __future__ import annotations
-
 import configparser
 import json
 import re

@@ -1,7 +1,5 @@
 """A project with records and the client of the hook, run as agents run it; it holds no expectations but a good end."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What tests of the hook say and read: an edit of one file, and the ids that a reply shows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the chooser gives to the hook and to briefs: kinds in their order, rules where they are due, known errors."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

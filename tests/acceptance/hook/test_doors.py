@@ -1,7 +1,5 @@
 """One session behind every door: what the hook, the MCP server or a brief showed, no other one says again."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

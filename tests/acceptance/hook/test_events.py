@@ -1,7 +1,5 @@
 """What the hook does at each moment of a session: subagents, compaction, opened records, what the person is told."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

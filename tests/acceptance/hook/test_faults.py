@@ -1,7 +1,5 @@
 """What the hook does when something is broken: it exits 0, shows nothing that it would show again, and notes why."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -1,7 +1,5 @@
 """The hook for any tool, and the plugin of OpenCode that speaks as one: what goes in and out, and where it stands."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

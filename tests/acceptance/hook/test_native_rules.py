@@ -1,7 +1,5 @@
 """What an agent has loaded from rule files by itself is not said again by its hook."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Prompts in words, as agents send them: the record that fits is shown, and nothing else is said."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a command has written is in the push index when it returns: no refresh has to be waited for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

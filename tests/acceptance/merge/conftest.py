@@ -1,7 +1,5 @@
 """Clones that know nothing of each other's work, for the merges of this folder."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

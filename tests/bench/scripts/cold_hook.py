@@ -5,8 +5,6 @@ the event. Both are run in turn, without site or environment, and percentiles of
 beside `hook_rows`. The argument is the percentile.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -5,8 +5,6 @@ all others: every tenth word dropped, sentences and clauses in another order, on
 summary, one number put in or changed. The learnings themselves are asked about too, without their own copy.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -3,8 +3,6 @@
 Every shape of `tests/cases/hostile_texts.json` is read at both sizes; the least of several runs counts.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -4,8 +4,6 @@
 all records for 10,000 files, 20 a folder.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """Prints what searches cost in a repository, in ms of CPU: opening the index, the slowest, and the median last."""
 
-from __future__ import annotations
-
 import json
 import random
 import statistics

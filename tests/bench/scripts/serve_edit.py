@@ -1,7 +1,5 @@
 """Prints how long after a save of one record an open page of a browser shows it: seconds of the clock, the median."""
 
-from __future__ import annotations
-
 import queue
 import re
 import shutil

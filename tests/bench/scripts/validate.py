@@ -1,7 +1,5 @@
 """Reads and validates the learnings named as arguments: what the gate's schema part does, without the rest."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

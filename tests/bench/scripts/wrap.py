@@ -4,8 +4,6 @@ A small server answers with a file's text, once behind the wrapper and once by i
 each with a file for which records are looked up. Run beside the rows of the hook.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

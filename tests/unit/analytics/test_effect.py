@@ -1,7 +1,5 @@
 """Estimates of the effect of records, on logs with a known effect."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace

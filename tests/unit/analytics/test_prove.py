@@ -1,7 +1,5 @@
 """`orbit prove`: each measure on a repository whose right answers are known."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Turns and tokens of sessions in transcripts of both agents, and the difference that records make to them."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Classes of tasks by their words."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

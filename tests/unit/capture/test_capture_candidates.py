@@ -1,7 +1,5 @@
 """Comparison of findings with records, and detection of instructions."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.capture.candidates import _states_finding, reads_as_instruction

@@ -1,7 +1,5 @@
 """Search for transcripts, by agent, file or session."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

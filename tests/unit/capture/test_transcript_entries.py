@@ -1,7 +1,5 @@
 """Turns of each agent's transcripts, in bounded memory."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

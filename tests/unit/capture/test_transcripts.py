@@ -1,7 +1,5 @@
 """Records in transcripts, and their comparison with the event log."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What the gate's unit tests share: a workspace with records, written the way people find them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

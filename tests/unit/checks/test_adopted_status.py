@@ -1,7 +1,5 @@
 """An adopted record follows its document's status: with its successors at both ends, and never out of force unseen."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a record's texts refer to: ids and files, read alike with and without a parser."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.model.kind import load_kinds

@@ -1,7 +1,5 @@
 """What git is asked, in every state a checkout can be in: it answers, or it is said what stays open."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The gate as a whole: what it remembers, selects, mends and leaves to the baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path

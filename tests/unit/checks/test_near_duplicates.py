@@ -1,7 +1,5 @@
 """What is known already: the gate's own measure and thresholds, asked before something is written."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

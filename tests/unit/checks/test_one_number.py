@@ -1,7 +1,5 @@
 """Two documents with one number, one of which has no record: what is said of it, and what a fix makes of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from orbit_registry.registry import Registry

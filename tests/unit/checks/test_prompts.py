@@ -1,7 +1,5 @@
 """What a template asks is no text: neither left unseen, nor compared with another decision's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The outputs of the gate: the same findings in each format, and nothing in them that a reader would choke on."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

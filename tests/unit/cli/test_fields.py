@@ -1,7 +1,5 @@
 """Options made of a kind's schema, and edits made of options: lists grow and shrink, what isn't named stays."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables and counts as people read them, and text that can't move their cursor."""
 
-from __future__ import annotations
-
 import json
 
 from orbit_registry.formats.untrusted import json_text, visible

@@ -1,7 +1,5 @@
 """What people are told is one plain line: it calls nobody, hides no address, and holds no secret."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.exporters.notify import plain

@@ -1,7 +1,5 @@
 """Which records become rules, under which globs, and what each format makes of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

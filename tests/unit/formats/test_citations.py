@@ -1,7 +1,5 @@
 """Ids in texts: those of every kind at hand, and nothing that only looks like one."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.formats.citations import Citation, IdForms, find_citations

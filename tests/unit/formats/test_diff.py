@@ -1,7 +1,5 @@
 """Unified diffs of one file."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The scope globs: the vectors of tests/cases/globs.yaml, and what holds for every glob."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Markdown structure with positions in the original text."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

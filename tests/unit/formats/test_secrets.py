@@ -1,7 +1,5 @@
 """Which texts hold a secret; the samples are put together here, so that no scanner mistakes this file for a leak."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Text of others is harmless in an agent's context."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

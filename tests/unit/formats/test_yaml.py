@@ -1,7 +1,5 @@
 """Strict reading of YAML and writing of new text: what is accepted, what is said of the rest, and where."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Edits of YAML text that people wrote by hand: comments, order, quoting and style stay as they were."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

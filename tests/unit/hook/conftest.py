@@ -1,7 +1,5 @@
 """Makes push indexes of bare scopes, without files; it holds no expectations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from mmap import mmap
 

@@ -1,7 +1,5 @@
 """Where a payload's paths are, and which of them are the project's; whatever is written there, nothing leads out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

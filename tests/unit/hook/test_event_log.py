@@ -1,7 +1,5 @@
 """What is read from an event log, whatever stands in it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a verdict or a failure writes to the event log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from orbit_registry.hook.events import FAILED

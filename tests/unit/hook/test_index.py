@@ -1,7 +1,5 @@
 """What the index answers, and what becomes of one that is missing, torn, foreign or damaged."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from mmap import mmap
 from pathlib import Path

@@ -1,7 +1,5 @@
 """JSON is read whatever the interpreter's own parts for it are."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

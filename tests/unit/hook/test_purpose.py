@@ -1,7 +1,5 @@
 """What a command is for, behind the programs that start it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What a session was shown: names that can't lead anywhere, torn files, age, and the events' bounded log."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

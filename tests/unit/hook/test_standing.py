@@ -1,7 +1,5 @@
 """What may stand in a file that an agent loads by its path alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.hook import index as reader

@@ -1,7 +1,5 @@
 """Each folder in `tests/cases/importers` is a project before an import, and what is true after it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Taking over the `.orbit/` of danieljhkim/orbit: in place, into another workspace, with what git hides."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

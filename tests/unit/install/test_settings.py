@@ -1,7 +1,5 @@
 """Our entries in every agent's settings: what is put in comes out again, and every other byte stays."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Calls of the tools, without the protocol: what they answer, what they refuse, and what comes along."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Records, arguments and questions that were made to do harm: they stay data, and nothing comes into force."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Where a call finds its project."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

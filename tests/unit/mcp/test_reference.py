@@ -1,7 +1,5 @@
 """The reference page of the server says what the server says of itself."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

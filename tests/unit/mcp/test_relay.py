@@ -1,7 +1,5 @@
 """What passes between a client and a server: every byte, but for what is put beside the result of a call."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from itertools import pairwise

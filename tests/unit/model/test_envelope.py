@@ -1,7 +1,5 @@
 """The shape of JSON output, and the schema that says it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA

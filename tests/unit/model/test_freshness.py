@@ -1,7 +1,5 @@
 """What is derived from what a record states and what is seen: the whole table of states, causes and boundaries."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

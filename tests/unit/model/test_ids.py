@@ -1,7 +1,5 @@
 """Ids of records and links between them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The table of kinds: what a folder has to hold, and what is said of one that contradicts itself."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

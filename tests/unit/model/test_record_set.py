@@ -1,7 +1,5 @@
 """A collection of records: order, look-up by any id, and ids that several share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Schemas of kinds: what makes a record invalid is said in plain words, with the way to the place and a way out."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Symbols, and the weight of versions."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.model.scope import symbol_problem, version_factor

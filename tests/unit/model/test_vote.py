@@ -1,7 +1,5 @@
 """What votes come to: counted once a key, weighed by age, in an order that time does not change."""
 
-from __future__ import annotations
-
 import itertools
 from datetime import UTC, datetime, timedelta, timezone
 

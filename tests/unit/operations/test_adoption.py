@@ -1,7 +1,5 @@
 """Records for decisions that stand in documents: which are made, how they find each other, and what stays as it is."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

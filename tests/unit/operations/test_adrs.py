@@ -1,7 +1,5 @@
 """New decisions: record and document say the same, in the dress of the folder, whatever the title and neighbours."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """New decisions where the decisions of a project stand in one log: an entry beside the others, named as they are."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

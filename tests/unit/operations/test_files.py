@@ -1,7 +1,5 @@
 """How a new decision file is named and what it asks: like its neighbours."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.formats.adr.reader import read_document

@@ -1,7 +1,5 @@
 """Pages of a manual are no decisions, though they state a status: an import of the whole project leaves them alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.registry import Registry

@@ -1,7 +1,5 @@
 """`orbit init`: what it finds, what it writes, and that it keeps everything that is somebody else's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

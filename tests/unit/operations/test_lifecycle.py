@@ -1,7 +1,5 @@
 """Statuses: each kind's table decides, a refusal changes no byte, and the document is kept in step."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

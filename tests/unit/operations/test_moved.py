@@ -1,7 +1,5 @@
 """Decisions follow their documents to a new name by one command."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.checks import engine

@@ -1,7 +1,5 @@
 """Renumbering outside a merge: what follows a record to its new number, what stays, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

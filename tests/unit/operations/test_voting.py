@@ -1,7 +1,5 @@
 """Who may vote for what: records that hold, for a task, once a voter; the record's own file is never touched."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.errors import RecordNotFoundError, RefusedError

@@ -1,7 +1,5 @@
 """The baseline knows findings by their words, and lets no new one pass."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Text given for a decision, in any form, leaves the decision and its neighbours readable."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Allocation of numbers: one above the highest, with where that one was seen."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """Position of a decision's prose: the quick look at headings and the full reader agree."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

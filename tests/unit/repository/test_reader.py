@@ -1,7 +1,5 @@
 """Records read again are what a first reading says, whatever happened to their files between."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a skill's page says of itself: its head, however it is written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The votes file: one line a vote, read line by line, appended under a lock and never rewritten."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

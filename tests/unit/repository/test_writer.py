@@ -1,7 +1,5 @@
 """Creating and changing records: validation, untouched bytes, unique ids."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How texts are cut into chunks."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """The kind resource, as its schema states it."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.model.kind import load_kinds

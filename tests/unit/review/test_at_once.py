@@ -1,7 +1,5 @@
 """Two processes that write from the same records."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Clusters of learnings, and learnings to retire."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """What tells two texts apart that the measure of likeness takes for one: a negation, a number."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.search.contrast import Contrast, Words

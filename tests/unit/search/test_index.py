@@ -1,7 +1,5 @@
 """Ranking by words: rare terms, titles and tags weigh more; what a term weighs in a text is what searches add."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.search.index import Index, counts_of

@@ -1,7 +1,5 @@
 """What is asked of a search: tags in context, generic texts, and how deep to look."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

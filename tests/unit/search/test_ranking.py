@@ -4,8 +4,6 @@ The figures below are those of the ranking that serves. A new one that is better
 a reason, and the benchmark of recall (`nox -s bench -- recall`) to show it on other records.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

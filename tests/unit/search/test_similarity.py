@@ -1,7 +1,5 @@
 """Near-duplicate detection: it must find what comparing every pair by the definition finds."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections import Counter

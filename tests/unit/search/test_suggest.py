@@ -1,7 +1,5 @@
 """Globs proposed for a scope: from clues to as few globs as say it, and from a text to the files it names."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Terms and stems: the cases of tests/cases/terms.yaml and stems.yaml, and what holds for every text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Search by meaning: off unless configured, vectors kept by text and model, and words alone where the model fails."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

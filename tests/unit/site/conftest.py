@@ -1,7 +1,5 @@
 """What the site's unit tests share: a site map of a small repository."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The finished pages are read like a browser would: dead links, missing anchors, other hosts."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity

@@ -1,7 +1,5 @@
 """A repository's own navigation is kept, completed, and cleared of pages that do not exist."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

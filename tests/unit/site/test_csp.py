@@ -1,7 +1,5 @@
 """The policy of a page: the theme's scripts by hash, nothing else."""
 
-from __future__ import annotations
-
 from orbit_registry.site.csp import policy_of
 
 HEAD = '<!doctype html><html><head><meta charset="utf-8">'

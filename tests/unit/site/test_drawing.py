@@ -1,7 +1,5 @@
 """Drawings: neighbours of a record are bounded, escaped and well-formed; votes are bars with words."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, date, datetime
 from typing import Any

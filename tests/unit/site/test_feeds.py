@@ -1,7 +1,5 @@
 """A feed is XML, whatever stands in a title."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 from orbit_registry.site.feeds import ATOM, files

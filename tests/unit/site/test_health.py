@@ -1,7 +1,5 @@
 """What the page on health says: what wants attention, with what sees to it, and nothing where nothing does."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 from typing import Any

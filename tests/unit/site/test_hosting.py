@@ -1,7 +1,5 @@
 """Links to a repository's files are those of the forge that hosts it."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.site.hosting import FORMS, forge_of

@@ -1,7 +1,5 @@
 """The map of connections: read from then to now, never a tangle, and nothing of it only in the drawing."""
 
-from __future__ import annotations
-
 import random
 import re
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A folder of output: only changes are written, and only what we wrote is ever removed."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A text becomes a page's HTML: links, ids, headings and pictures resolved, everything else inert."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Nothing that runs, frames or loads survives the sanitiser, in text or attribute."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

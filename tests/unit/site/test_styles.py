@@ -1,7 +1,5 @@
 """The look is readable by everyone: contrast of every status in both schemes, and no colour without a word."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The treemap of coverage: fields in proportion, nothing counted twice, and nothing of it only in colour."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from xml.etree import ElementTree

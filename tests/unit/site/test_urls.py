@@ -1,7 +1,5 @@
 """The site's addresses: relative names lead back, earlier names become safe folders."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A small workspace that snapshot tests fill; it holds no expectations."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Copies of the snapshot for others: complete, clean, and replaced as a whole or not at all."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the views and macros in the file answer, beside what the Python answers to the same question."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise

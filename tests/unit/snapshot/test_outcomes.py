@@ -1,7 +1,5 @@
 """`outcome_scores` of the snapshot: what became of records says the same in SQL as in `orbit stats --effect`."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions to the snapshot: what is answered, how it is printed, and what is refused."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

@@ -1,7 +1,5 @@
 """Names struck out of texts: every spelling of a name is found, and nothing that only looks like one."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The reference page and the file say the same: tables, views, macros, columns, types, and examples that run."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

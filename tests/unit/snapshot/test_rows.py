@@ -1,7 +1,5 @@
 """What records become in the tables."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

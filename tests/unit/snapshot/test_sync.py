@@ -1,7 +1,5 @@
 """When the snapshot is built, which file is taken, and what happens to files that are broken, foreign or in use."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

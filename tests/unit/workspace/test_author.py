@@ -1,7 +1,5 @@
 """The author: a person, or an agent by its host's variables; `ORBIT_ACTOR` overrides both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

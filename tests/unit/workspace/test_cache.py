@@ -1,7 +1,5 @@
 """The cache of file values and results: it saves work and changes no answer."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Callable

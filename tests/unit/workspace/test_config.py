@@ -1,7 +1,5 @@
 """The configuration: what is read, what a mistake is answered with, and what the file that `init` writes means."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Single files: what is read, what is refused, and a replacement that is whole or did not happen."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions to git: answered from any place, with nothing where there is no repository, and never with a prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Changes of several files as one step: what is refused, what is put back, and what a torn journal is worth."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Locks between processes: one holder at a time, known by name, gone with its process."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

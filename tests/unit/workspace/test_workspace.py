@@ -1,7 +1,5 @@
 """Finding the workspace around a folder, and the user's own folders."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

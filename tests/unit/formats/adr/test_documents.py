@@ -1,7 +1,5 @@
 """Every case in `tests/cases/adr_documents` is read as its `.json` says; a new case is a new pair of files."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a numbered decision file is, for everybody who asks."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.formats.adr.file_names import (

@@ -1,7 +1,5 @@
 """What a status says, in every wording that was met so far."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

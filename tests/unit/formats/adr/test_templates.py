@@ -1,7 +1,5 @@
 """New documents come from a template, and a template can be taken from a document."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Words and dates of the vocabulary."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

@@ -1,7 +1,5 @@
 """Edits of ADR documents change nothing but what they are asked to."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

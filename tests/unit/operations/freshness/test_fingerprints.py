@@ -1,7 +1,5 @@
 """Hashes of inputs: what counts as a change, what does not, and what stands in the way of a hash."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

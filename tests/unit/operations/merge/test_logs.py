@@ -1,7 +1,5 @@
 """Merging decision logs by entry: nothing lost, nothing doubled, a conflict only where both sides changed a line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
