@@ -136,7 +136,7 @@ def table(qualities: Mapping[str, Quality], kinds: Mapping[str, Sequence[int]]) 
     first = next(iter(qualities.values()))
     for name, found in qualities.items():
         cells = [_figure(values) for values in (found.recall, found.rank, found.gain)]
-        apart = [new - old for new, old in zip(found.rank, first.rank, strict=True)]
+        apart = [now - then for now, then in zip(found.rank, first.rank, strict=True)]
         cells.append("" if found is first else _figure(apart))
         for places in kinds.values():
             means = [sum(values[at] for at in places) / len(places) for values in (found.recall, found.rank)]
@@ -166,14 +166,14 @@ def shadow(
     if not asked:
         return ["the kept ranking knows none of these questions"], False
     before, after = (quality(lambda text, by=by: list(by[text]), asked) for by in (served, new))
-    apart = [new - old for new, old in zip(after.rank, before.rank, strict=True)]
+    apart = [now - then for now, then in zip(after.rank, before.rank, strict=True)]
     same = [len({*served[question.text][:NEAR]} & {*new[question.text][:NEAR]}) for question in asked]
     moved = sorted(zip(apart, (question.text for question in asked), strict=True), key=lambda pair: -abs(pair[0]))
     better, worse = sum(step > 0 for step in apart), sum(step < 0 for step in apart)
     lines = [
         f"{len(asked)} questions: {better} answered better, {worse} worse; "
         f"{sum(same) / len(asked):.2f} of the first {NEAR} are the same",
-        f"recall@{NEAR} {_figure([new - old for new, old in zip(after.recall, before.recall, strict=True)])}, "
+        f"recall@{NEAR} {_figure([now - then for now, then in zip(after.recall, before.recall, strict=True)])}, "
         f"MRR@{DEPTH} {_figure(apart)}, each less that of the ranking that serves",
         *(f"{by:+.2f}  {text[:100]}" for by, text in moved[:DEPTH] if by),
     ]

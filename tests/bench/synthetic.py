@@ -165,13 +165,13 @@ def _like(shape: dict[str, Any], chance: random.Random, words: Words, number: in
             at = chance.randrange(len(text))
             if text[at].isalpha():
                 text[at] = marked.format(word=text[at], other=chance.randint(1, number))
-    parts = [" ".join(text) for text in texts]
-    paragraphs, items = parts[: shape["paragraphs"]], parts[shape["paragraphs"] : len(parts) - cells]
+    sentences = [" ".join(text) for text in texts]
+    paragraphs, items = sentences[: shape["paragraphs"]], sentences[shape["paragraphs"] : len(sentences) - cells]
     blocks = paragraphs + ["\n".join(f"* {item}" for item in items[at : at + 5]) for at in range(0, len(items), 5)]
     if cells:
         rows = [
-            " | ".join(parts[at : at + shape["columns"]])
-            for at in range(len(parts) - cells, len(parts), shape["columns"])
+            " | ".join(sentences[at : at + shape["columns"]])
+            for at in range(len(sentences) - cells, len(sentences), shape["columns"])
         ]
         blocks.append("\n".join(f"| {row} |" for row in [rows[0], " | ".join(["---"] * shape["columns"]), *rows[1:]]))
     for block in range(shape["fences"]):
@@ -376,8 +376,8 @@ def make_session(root: Path, megabytes: int) -> None:
             for tool, arguments, answer, failed in calls:
                 number += 1
                 use = {"type": "tool_use", "id": f"t{number}", "name": tool, "input": arguments}
-                parts = answer * 300 if number % 1000 == 1 else answer
-                result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": parts, "is_error": failed}
+                output = answer * 300 if number % 1000 == 1 else answer
+                result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": output, "is_error": failed}
                 file.write(json.dumps({"type": "assistant", "message": {"content": [use]}, **base}) + "\n")
-                entry = {"type": "user", "message": {"content": [result]}, "toolUseResult": {"stdout": parts}, **base}
+                entry = {"type": "user", "message": {"content": [result]}, "toolUseResult": {"stdout": output}, **base}
                 file.write(json.dumps(entry) + "\n")

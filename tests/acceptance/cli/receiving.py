@@ -31,9 +31,9 @@ server.serve_forever()
 
 @dataclass(frozen=True)
 class Receiver:
-    """What listens at `place` (host and port), and keeps bodies in `folder`."""
+    """What listens at `address` (host and port), and keeps bodies in `folder`."""
 
-    folder: str
+    address: str
     folder: Path
 
     def taken(self) -> list[tuple[str, bytes]]:

@@ -65,7 +65,7 @@ def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver)
     write(shell.root, CAPTURED, 1_790_000_003, session="s-2", opened=[other], details=', "turns": 7')
     write(shell.root, SYNCED, 1_790_000_004, session="", fault="index", details=', "built": true, "records": 3')
 
-    done = orbit(shell.root, "events", "export", "--endpoint", f"http://{receiver.place}")
+    done = orbit(shell.root, "events", "export", "--endpoint", f"http://{receiver.address}")
     assert (done.returncode, done.stdout) == (0, "4 spans sent\n"), done.stderr
     raw = b"".join(file.read_bytes() for file in receiver.folder.glob("*.body"))
     assert b"hidden" not in raw
@@ -86,7 +86,7 @@ def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver)
 
 def test_a_span_is_sent_until_it_arrives_once(shell: Any, receiver: Receiver) -> None:
     spans(receiver)
-    where = ["events", "export", "--endpoint", f"http://{receiver.place}/v1/traces"]
+    where = ["events", "export", "--endpoint", f"http://{receiver.address}/v1/traces"]
     write(shell.root, "retrieval", 1_790_000_000)
     receiver.refuse(True)
     refused = orbit(shell.root, *where)
@@ -130,7 +130,7 @@ def waiting(shell: Any, summary: str) -> str:
 
 def test_what_waits_is_told_once_with_the_commands_that_decide(shell: Any, receiver: Receiver) -> None:
     pytest.importorskip("apprise")
-    where = {"ORBIT_NOTIFY_URLS": f"json://{receiver.place}/hook"}
+    where = {"ORBIT_NOTIFY_URLS": f"json://{receiver.address}/hook"}
     first = waiting(shell, "Wait <b>before</b> you ask")
     receiver.refuse(True)
     refused = orbit(shell.root, "queue", "--notify", **where)
@@ -153,7 +153,7 @@ def test_what_waits_is_told_once_with_the_commands_that_decide(shell: Any, recei
 
 def test_a_finding_of_the_watchdog_is_sent_once_each_time(shell: Any, receiver: Receiver) -> None:
     pytest.importorskip("apprise")
-    where = {"ORBIT_NOTIFY_URLS": f"json://{receiver.place}"}
+    where = {"ORBIT_NOTIFY_URLS": f"json://{receiver.address}"}
     looks = ["watchdog", "--once", "--notify"]
     cache = shell.root / ".orbit/state/cache"
     texts = []

@@ -66,11 +66,11 @@ def unchanged(text: str, _result: Member, _asked: PendingCall) -> str:
 
 @given(st.lists(st.tuples(LINES, ENDS)), st.lists(LINES, max_size=4), LINES, st.lists(st.integers(0), max_size=12))
 def test_every_byte_passes_in_its_order_whatever_it_is(
-    messages: list[tuple[bytes, bytes]], requests: list[bytes], last: bytes, cuts: list[int]
+    messages: list[tuple[bytes, bytes]], lines: list[bytes], last: bytes, cuts: list[int]
 ) -> None:
     pending = Pending()
     requests, results = Requests(pending), Results(pending, unchanged)
-    for line in requests:
+    for line in lines:
         requests.feed(line + b"\n")
     answer = b"".join(line + end for line, end in messages) + last
     got = b"".join(results.feed(chunk) for chunk in chunks(answer, cuts)) + results.end()
