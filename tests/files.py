@@ -52,6 +52,5 @@ def events(root: Path, *names: str) -> list[dict[str, Any]]:
 
 
 def configure(root: Path, settings: str) -> None:
-    """Add settings to a project's configuration."""
     with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
         file.write(settings)

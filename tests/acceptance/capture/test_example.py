@@ -32,7 +32,6 @@ def shape_of(value: object) -> object:
 def test_the_example_passes_a_session_on_and_its_answer_is_read(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str
 ) -> None:
-    """What the agent gets has the form of request.json, and what it says becomes a candidate."""
     told = tmp_path / "told.json"
     names = {"told": str(told), "prompt": str(EXAMPLE / "prompt.md"), "answer": str(EXAMPLE / "answer.json")}
     program = tmp_path / "bin" / agent

@@ -59,11 +59,9 @@ class Shell:
         return code, envelope
 
     def data(self, *arguments: str) -> Any:
-        """Return the data of an answer."""
         return self.json(*arguments)[1]["data"]
 
     def learn(self, summary: str, *arguments: str) -> str:
-        """Add a learning and return its id."""
         return str(self.data("learning", "add", "--summary", summary, *arguments)["id"])
 
 

@@ -50,7 +50,6 @@ def project(git_repo: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def proof_of(root: Path, commits: int = 300) -> Proof:
-    """Return the proof of a repository."""
     registry = Registry.open(root)
     return prove(registry.workspace, registry.records, registry.searcher, commits)
 

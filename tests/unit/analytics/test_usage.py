@@ -25,7 +25,6 @@ START = 1_795_168_800
 
 
 def answer(second: int, name: str, output: int, **counts: int) -> dict[str, Any]:
-    """Return the line of an answer in Claude Code's transcript."""
     usage = {"input_tokens": 10, "cache_read_input_tokens": 9_000, "output_tokens": output, **counts}
     return {
         "type": "assistant",
@@ -35,7 +34,6 @@ def answer(second: int, name: str, output: int, **counts: int) -> dict[str, Any]
 
 
 def count(second: int, total: int, last: int) -> dict[str, Any]:
-    """Return the line that tells of tokens in Codex's transcript."""
     tokens = {"input_tokens": last + 500, "cached_input_tokens": 500, "output_tokens": 7, "reasoning_output_tokens": 3}
     info = {"total_token_usage": {"input_tokens": total, "output_tokens": 7}, "last_token_usage": tokens}
     payload = {"type": "token_count", "info": info, "rate_limits": None}
@@ -44,7 +42,6 @@ def count(second: int, total: int, last: int) -> dict[str, Any]:
 
 @pytest.fixture
 def workspace(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    """Return a workspace whose agents keep transcripts below the test's folder."""
     Registry.init(git_repo)
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
@@ -66,7 +63,6 @@ def transcript(workspace: Workspace, rows: list[Any], session: str = SESSION, su
 
 
 def test_an_answer_counts_once(workspace: Workspace) -> None:
-    """Its lines repeat what it used, growing; what a cache held is not counted, a subagent is."""
     rows = [answer(1, "m1", 1), answer(2, "m1", 40), answer(5, "m2", 5, cache_creation_input_tokens=100), "{torn", "[]"]
     transcript(workspace, rows)
     transcript(workspace, [answer(3, "m3", 1)], subagent="a1")
@@ -77,7 +73,6 @@ def test_an_answer_counts_once(workspace: Workspace) -> None:
 
 
 def test_codex_tells_an_answer_twice(workspace: Workspace) -> None:
-    """And what its limits are before the first."""
     limits = {
         "type": "event_msg",
         "timestamp": "2026-11-20T10:00:00Z",
@@ -88,7 +83,6 @@ def test_codex_tells_an_answer_twice(workspace: Workspace) -> None:
 
 
 def test_a_transcript_that_grew_is_read_again(workspace: Workspace) -> None:
-    """One of the same size and time is not."""
     path = transcript(workspace, [answer(1, "m1", 1)])
     status = path.stat()
     assert usage_of(workspace, [SESSION])[SESSION].since(START) == (1, 11)
@@ -102,7 +96,6 @@ def test_a_transcript_that_grew_is_read_again(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("session", ["../../etc/passwd", "", "_1f-8", "no-such-session"])
 def test_a_session_without_a_transcript_has_no_usage(workspace: Workspace, session: str) -> None:
-    """Nor one whose name is no file name, nor one that is a link."""
     assert usage_of(workspace, [session]) == {}
     target = transcript(workspace, [answer(1, "m1", 1)], "other")
     target.with_name(f"{SESSION}.jsonl").symlink_to(target)
@@ -111,7 +104,6 @@ def test_a_session_without_a_transcript_has_no_usage(workspace: Workspace, sessi
 
 @pytest.mark.parametrize("usage", [claude.usage, codex.usage])
 def test_odd_lines_use_nothing(usage: Callable[[Any], Any]) -> None:
-    """Whatever stands where counts should be."""
     odd: list[Any] = [None, [], "x", {"usage": None}, {"usage": {"input_tokens": "7", "output_tokens": -1}}]
     odd += [{"type": "token_count", "info": {"last_token_usage": value, "total_token_usage": value}} for value in odd]
     for value in odd:
@@ -133,7 +125,6 @@ def used(seed: int, sessions: int, factor: float, share: float = 0.5) -> list[Pa
 
 
 def test_a_known_difference_of_tokens_is_found() -> None:
-    """Three tenths less, of sessions with a transcript alone."""
     result = report(used(1, 2_000, 0.7), {})
     estimate = result.overall.estimates["used_tokens"]
     assert (estimate.low or 0) < -0.3 < (estimate.high or 0) < 0
@@ -144,13 +135,11 @@ def test_a_known_difference_of_tokens_is_found() -> None:
 
 
 def test_without_effect_95_percent_of_intervals_hold_zero_where_few_use_most() -> None:
-    """Of two hundred logs."""
     estimates = [report(used(seed, 100, 1.0, 0.3), {}).overall.estimates["used_tokens"] for seed in range(200)]
     assert 182 <= sum((entry.low or 0) <= 0 <= (entry.high or 0) for entry in estimates) <= 199
 
 
 def test_so_many_sessions_see_the_difference() -> None:
-    """In eight of ten tries, as is said."""
     needed = report(used(1, 3_000, 1.0), {}).overall.estimates["used_tokens"].needed
     assert needed == pytest.approx(2 * (2.8016 / math.log(1.2)) ** 2, rel=0.1)
     assert needed is not None
@@ -161,7 +150,6 @@ def test_so_many_sessions_see_the_difference() -> None:
 
 
 def test_power_is_unknown_without_sessions_that_vary() -> None:
-    """Nine sessions, or all alike."""
     pairs = [Pair(f"s{number}", "L-1", False, retries=number) for number in range(10)]
     assert needed_sessions(pairs, lambda pair: pair.retries, 1.0) is not None
     assert needed_sessions(pairs[:9], lambda pair: pair.retries, 1.0) is None

@@ -29,7 +29,6 @@ def acts_of(talk: str) -> Iterator[Act]:
 
 
 def write_talk(path: Path, agent: str, root: Path, talk: str, number: int = 0) -> Path:
-    """Write a talk as a transcript of an agent in a project."""
     session, acts = SESSION.format(number % 100), acts_of(talk.replace(ROOT, str(root)))
     rows = _claude(session, str(root), acts) if agent == "claude" else _codex(session, str(root), acts, number)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")

@@ -53,7 +53,6 @@ def test_commands_are_recognised(text: str, ways: list[str]) -> None:
     ],
 )  # fmt: skip
 def test_unknown_or_unsafe_lines_have_no_command(text: str) -> None:
-    """Other programs, unknown scripts, paths outside of the project."""
     assert read_command(text).ways == ()
 
 

@@ -21,12 +21,10 @@ MOST_ORDINARY = 2
 
 
 def cases_of(name: str) -> list[Mapping[str, Any]]:
-    """Return the documents of a file of cases."""
     return list(yaml.safe_load_all((CASES / name).read_text("utf-8")))
 
 
 def make_workspace(root: Path, git: Git, files: Mapping[str, str]) -> Workspace:
-    """Return a project with some files."""
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, "utf-8")
@@ -60,7 +58,6 @@ def problem(case: Mapping[str, Any], result: CaptureResult) -> str:
     ("name", "number", "fewest"), [("stumbles.yaml", 0, 14), *(("unseen.yaml", number, 7) for number in range(3))]
 )
 def test_most_stumbles_are_found(tmp_path: Path, git: Git, name: str, number: int, fewest: int) -> None:
-    """In both formats; the cases say which are not."""
     cases = cases_of(name)[number]
     (tmp_path / "shop").mkdir()
     workspace = make_workspace(tmp_path / "shop", git, cases["files"])
@@ -75,7 +72,6 @@ def test_most_stumbles_are_found(tmp_path: Path, git: Git, name: str, number: in
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_ordinary_turns_teach_next_to_nothing(tmp_path: Path, git: Git, agent: str) -> None:
-    """250 turns in ten sessions give two candidates at most, none of them a word of a tool, a page or a person."""
     (tmp_path / "shop").mkdir()
     workspace = make_workspace(tmp_path / "shop", git, cases_of("stumbles.yaml")[0]["files"])
     (ordinary,) = cases_of("ordinary.yaml")

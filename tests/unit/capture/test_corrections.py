@@ -40,7 +40,6 @@ Git = Callable[..., str]
     ],
 )
 def test_a_rule_is_quoted_without_what_opens_it(prompt: str, rule: str) -> None:
-    """The sentence itself, from its first word on."""
     assert list(rules_in(prompt)) == [rule]
 
 
@@ -59,13 +58,11 @@ def test_a_rule_is_quoted_without_what_opens_it(prompt: str, rule: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_asked_told_pasted_or_wanted_once_is_no_rule(prompt: str) -> None:
-    """A lesson that is missed costs less than a wrong one."""
     assert list(rules_in(prompt.replace("\\n", "\n"))) == []
 
 
 @given(st.text(alphabet="we never always. remember:,`\"'\n>-{}", max_size=400))
 def test_rules_are_few_short_and_of_the_prompt(prompt: str) -> None:
-    """Whatever is typed, each is a part of it."""
     rules = list(rules_in(prompt))
     plain = " ".join(prompt.split()).casefold()
     assert len(rules) <= MOST_RULES
@@ -74,7 +71,6 @@ def test_rules_are_few_short_and_of_the_prompt(prompt: str) -> None:
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Workspace:
-    """Return a project with one file."""
     root = tmp_path_factory.mktemp("words") / "project"
     (root / "src").mkdir(parents=True)
     (root / "src/cart.py").write_text("", "utf-8")
@@ -96,7 +92,6 @@ RULE = "We never round in src/cart.py, only when we print."
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_a_rule_is_marked_as_a_persons_word(workspace: Workspace, agent: str) -> None:
-    """With the session, the files that it names, and the web where the session read it."""
     (candidate,) = captured(workspace, agent, f"> Round it.\nedit src/cart.py\n> No. {RULE}\n").candidates
     data = candidate.record.data
     assert data["summary"] == RULE
@@ -124,7 +119,6 @@ def test_a_rule_is_marked_as_a_persons_word(workspace: Workspace, agent: str) ->
     ],
 )
 def test_words_of_tools_pages_hosts_and_models_are_not_quoted(workspace: Workspace, agent: str, talk: str) -> None:
-    """Even where a person pastes them."""
     assert captured(workspace, agent, talk).candidates == []
 
 
@@ -137,13 +131,11 @@ def test_words_of_tools_pages_hosts_and_models_are_not_quoted(workspace: Workspa
     ],
 )
 def test_an_unsafe_rule_is_refused(workspace: Workspace, rule: str, reason: str) -> None:
-    """It is counted, and written nowhere."""
     result = captured(workspace, "claude", f"> Hi.\nedit src/cart.py\n> {rule}\n")
     assert (result.candidates, dict(result.skipped)) == ([], {reason: 1})
 
 
 def test_what_an_agent_tells_its_subagent_is_no_persons_word(workspace: Workspace) -> None:
-    """Neither in the transcript of the subagent nor where it is read alone."""
     talk = f"> {RULE}\nedit src/cart.py\n"
     path = write_talk(workspace.root.parent / "rollout-2.jsonl", "codex", workspace.root, talk, 2)
     rows: list[dict[str, Any]] = [json.loads(line) for line in path.read_text("utf-8").splitlines()]

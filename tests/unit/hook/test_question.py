@@ -70,7 +70,6 @@ def test_a_text_that_names_nothing_leads_nowhere(text: str) -> None:
 
 
 def test_the_only_record_of_a_project_is_found() -> None:
-    """Words that it lacks do not outweigh those that it has, though all of these are in every record there is."""
     texts = search.Index({("only", 0): search.counts_of(("Redis forgets a cache at a restart", "", ""))})
     row = [""] * reader.FIELDS
     row[reader.ID] = row[reader.PATH] = "only"

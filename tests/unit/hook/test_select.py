@@ -92,7 +92,6 @@ def dropped(selection: Selection) -> dict[str, str]:
 
 @pytest.mark.parametrize("case", DATA["cases"], ids=lambda case: str(case["name"]))
 def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]) -> None:
-    """A context shows the records of the case, by their ways, and says of each other one why it is left out."""
     records = {name: DATA["records"][name] for name in case.get("records", ())}
     index = index_of(tmp_path, records, case.get("search"))
     already_shown = dict(case["context"])
@@ -200,7 +199,6 @@ def test_caps_follow_rank_and_text_the_order_of_kinds(tmp_path: Path) -> None:
 
 
 def test_a_brief_has_what_fits_first_then_the_narrowest_scopes(tmp_path: Path) -> None:
-    """The words of the task come first, by their score; then records of its files, the fewest files first."""
     records = {name: {"globs": ["**"], "place": place} for name, place in (("wide", 1), ("narrow", 5), ("middle", 4))}
     index = index_of(tmp_path, {**records, "fits": {"place": 9}, "better": {}}, {"fits": 0.3, "better": 0.4})
     context = Context(BRIEF, 0, paths=["x"], text="queries", widths={0: 90, 1: 1, 2: 7})
@@ -209,7 +207,6 @@ def test_a_brief_has_what_fits_first_then_the_narrowest_scopes(tmp_path: Path) -
 
 @pytest.mark.parametrize("key", ["a", "/docs/deploying.md"])
 def test_a_brief_has_one_of_those_that_are_about_the_same(tmp_path: Path, key: str) -> None:
-    """What extends a shown record waits, and so does another version of its document; an edit is shown both."""
     records = {"a": {"globs": ["**"], "same": ["/docs/deploying.md"]}, "b": {"globs": ["**"], "same": [key]}}
     index = index_of(tmp_path, {**records, "c": {"globs": ["**"], "same": ["z"]}})
     selection = select(index, Context(BRIEF, 0, paths=["x"]))
@@ -218,13 +215,11 @@ def test_a_brief_has_one_of_those_that_are_about_the_same(tmp_path: Path, key: s
 
 
 def test_what_an_earlier_record_extends_waits_in_a_brief(tmp_path: Path) -> None:
-    """The relation counts whichever of the two ranks first."""
     index = index_of(tmp_path, {"a": {"globs": ["**"], "same": ["b"]}, "b": {"globs": ["**"]}})
     assert shown(select(index, Context(BRIEF, 0, paths=["x"]))) == ["a"]
 
 
 def test_words_do_not_lead_to_what_concerns_planning(tmp_path: Path) -> None:
-    """A failed target is told to whoever works on its files, and to nobody for the words of a task."""
     index = index_of(tmp_path, {"a": {"globs": ["src/**"], "gate": "path"}}, {"a": 1.0})
     selection = select(index, Context(BRIEF, 0, text="queries"))
     assert (shown(selection), dropped(selection)) == ([], {"a": "planning"})

@@ -175,7 +175,6 @@ def test_the_page_shows_the_shipped_table() -> None:
     ],
 )  # fmt: skip
 def test_a_pattern_that_repeats_a_repetition_is_refused(tmp_path: Path, pattern: str, part: str) -> None:
-    """Some texts keep one busy for ever: its part is named; repetitions side by side or in brackets are fine."""
     section = f"{HEAD}site: {{publish: {{redact: ['{pattern}']}}}}"
     if not part:
         read(tmp_path, section)
