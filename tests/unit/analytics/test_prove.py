@@ -68,13 +68,20 @@ def test_each_measure_counts_what_it_says(project: Path) -> None:
     assert counts(proof, "silence")[0] == (30, 30)
     assert counts(proof, "superseded") == ((0, 1), (1, 1), (1, 1))
     assert counts(proof, "successor")[2] == (1, 1)
-    assert counts(proof, "retired")[0] == (0, 3)
+    assert counts(proof, "retired") == ((0, 3), (0, 1), (1, 2))
     assert len(proof.tokens["orbit"]) == 3
     assert min(proof.tokens["orbit"]) > 20
 
 
 def test_fewer_commits_are_asked_about(project: Path) -> None:
     assert counts(proof_of(project, 1), "related")[0] == (0, 1)
+
+
+def test_a_commit_from_before_a_record_is_no_question(project: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It named the task first."""
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2001-01-01T00:00:00Z")
+    git(project, "commit", "-q", "--allow-empty", "-m", "[T-77] Repeat an upload with its idempotency key")
+    assert counts(proof_of(project), "related")[0] == (2, 3)
 
 
 def test_a_commit_that_writes_the_record_is_no_question(project: Path, git: Git) -> None:

@@ -64,6 +64,7 @@ def transcript(workspace: Workspace, rows: list[Any], session: str = SESSION, su
 
 def test_an_answer_counts_once(workspace: Workspace) -> None:
     rows = [answer(1, "m1", 1), answer(2, "m1", 40), answer(5, "m2", 5, cache_creation_input_tokens=100), "{torn", "[]"]
+    rows += [answer(6, "of-the-agent", 0, input_tokens=0), {**answer(7, "m4", 1), "timestamp": "noon"}]
     transcript(workspace, rows)
     transcript(workspace, [answer(3, "m3", 1)], subagent="a1")
     usage = usage_of(workspace, [SESSION])[SESSION]

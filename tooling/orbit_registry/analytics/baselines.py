@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from orbit_registry.analytics.replay import NameResolver
+from orbit_registry.errors import UsageError
 from orbit_registry.hook.session import tokens
 from orbit_registry.model.record import Record
 from orbit_registry.search.index import parts_of
@@ -24,9 +25,18 @@ class FullText:
     """Records in an FTS5 table in memory: porter stems, ranked by BM25, with no idea of a status."""
 
     def __init__(self, records: Iterable[Record]) -> None:
+        """Read the records with their prose.
+
+        Raises:
+            UsageError: SQLite was built without FTS5.
+        """
         self._db = sqlite3.connect(":memory:")
-        self._db.execute("CREATE VIRTUAL TABLE texts USING fts5(uid UNINDEXED, text, tokenize='porter unicode61')")
-        rows = [(record.uid, "\n".join((*parts_of(record), record.prose))) for record in records]
+        try:
+            self._db.execute("CREATE VIRTUAL TABLE texts USING fts5(uid UNINDEXED, text, tokenize='porter unicode61')")
+        except sqlite3.OperationalError as error:
+            raise UsageError(f"SQLite has no full-text search here: {error}", hint="use a Python with FTS5") from None
+        texts = ((record.uid, "\n".join((*parts_of(record), record.prose))) for record in records)
+        rows = [(uid, text.encode("utf-8", "replace").decode()) for uid, text in texts]
         self._db.executemany("INSERT INTO texts VALUES (?, ?)", rows)
 
     def search(self, text: str, most: int) -> list[str]:

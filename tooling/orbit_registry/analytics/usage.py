@@ -65,6 +65,8 @@ def _read(path: Path, reader: UsageReader) -> list[list[float]]:
                 timestamp = parse_time(usage.timestamp).timestamp()
             except (ValueError, OverflowError):
                 continue
+            if not usage.tokens:
+                continue  # the agent's own message about an error
             first, tokens = answers.get(usage.answer, (timestamp, 0.0))
             answers[usage.answer] = [first, max(tokens, float(usage.tokens))]
     except OSError:
