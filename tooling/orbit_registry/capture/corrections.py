@@ -36,7 +36,7 @@ _OPENINGS = (
 _OPENED = re.compile(rf"(?i)\A(?:(?:{_OPENINGS})\b[\s,:—–-]*|[\s*•-]+)+")
 _OPENING = re.compile(rf"(?i)\A(?:(?:{_OPENINGS}|{_LATER}|{_REMINDER}(?: that| to)?)\b[\s,:—–-]*|[\s*•-]+)+")
 _REMEMBER = re.compile(
-    rf"(?i)(?:rule|{_REMINDER}|{_LATER}) *[:—–] *\w|from now on\b|(?:the|our) (?:rule|convention)"
+    rf"(?i)(?:rule|{_REMINDER}|{_LATER}) *[:—–] *\w|from now on\b|(?:the|our) (?:rule|convention) (?:here )?is\b"
     rf"|{_REMINDER} (?:(?:that )?(?:we|to|never|always)|that (?:the|all|every|our|each|only|an?))\b"
 )
 _WHOLE = r"in (?:this|the|our) (?:whole |entire )?(?:repo(?:sitory)?|project|code ?base|monorepo)"
@@ -52,7 +52,7 @@ _NO_RULE = (
 _VERB = rf"(?!(?:{'|'.join(_NO_RULE.split())}|run into|run out|\w+ed|\w+ing|\w+ly|\w*[^su]s)\b)[a-z][a-z-]+\b"
 _DO_NOT = r"(?:do ?n['’]?t|do not)"
 _RULES = tuple(re.compile(text, re.IGNORECASE) for text in (
-    rf"we (?:always|never|only|must(?: not|n['’]t)?) {_VERB}",
+    rf"we (?:always|never|only|must(?: not|n['’]t| never| always)) {_VERB}",
     rf"we {_DO_NOT} (?:ever )?{_VERB}.*{_HERE}",
     rf"we (?:use|prefer|keep|put|write|name|pin|log|store)\b.*(?:{_HERE}|{_OVER})",
     rf"(?:{_DO_NOT}|avoid|no more) [a-z`].*{_REPO}",

@@ -10,12 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
-from pathlib import PurePosixPath
-from typing import Literal
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
 
 from orbit_registry.capture.project import PURPOSE_PHRASES, Project, ProjectCommand, read_command
 from orbit_registry.capture.turns import Step, Turn
+from orbit_registry.formats.yaml import load
 from orbit_registry.hook.purpose import SCRIPTS
 from orbit_registry.hook.select import compiled_pattern, contains_pattern, normalized
 
@@ -39,67 +41,33 @@ _FAILED = re.compile(
 _TEST_FAILED = re.compile(
     r"(?im)\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^\s*(?:--- )?fail\b|test result: FAILED|AssertionError"
 )
-FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
-    (re.compile(regex), fault, pattern)
-    for regex, fault, pattern in (
-        (r"file or directory not found|(?i:no tests (?:ran|found|were found))|collected 0 items", "", ""),
-        (r"No module named '?([A-Za-z_][\w.]{0,60})", "a module is missing", "No module named*{1}"),
-        (r"Cannot find (?:module|package) '([\w@./-]{1,60})'", "a module is missing", "Cannot find module*{1}"),
-        (r"(?:can't find package|library stub for module named) ['\"]([\w.]{1,60})", "a module is missing", "{0}"),
-        (r"\b(?:ImportError|ERR_MODULE_NOT_FOUND)\b", "an import fails", "ImportError"),
-        (r"KeyError: '([A-Z][A-Z0-9_]{2,40})'", "a variable is not set", "{0}"),
-        (r"\b([A-Z][A-Z0-9_]{2,40}): (?:unbound variable|parameter not set)", "a variable is not set", "{0}"),
-        (r"(?i:(?:environment |env )variable:? ['\"`]?)([A-Z][A-Z0-9_]{2,40})\b", "a variable is not set", "{0}"),
-        (r"\b([A-Z][A-Z0-9_]{2,40})\b['\"`]? (?:is|was|must be) (?:not set|not defined|set|required|missing)",
-         "a variable is not set", "{0}"),
-        (r"(?i)no such (?:(?:sub)?command|task|session|target)\b", "the command is missing", "no such command"),
-        (r"(?i)missing script:?", "the script is missing", "missing script"),
-        (r"\bERR_PNPM_NO_SCRIPT\b", "the script is missing", "ERR_PNPM_NO_SCRIPT"),
-        (r"No rule to make target", "the target is missing", "No rule to make target"),
-        (r"could not determine executable to run", "the program is missing", "{0}"),
-        (r"command not found: ([\w.+-]{2,30})", "the program is missing", "{0}"),
-        (r"([\w.+-]{2,30}): (?:command )?not found\b", "the program is missing", "{0}"),
-        (r"(?i)command not found\b", "the program is missing", "command not found"),
-        (r"Executable doesn't exist[^\n]{0,200}?(playwright|puppeteer)", "a browser is missing",
-         "Executable doesn't exist*{1}"),
-        (r"(?i)could not (?:find|read) `?(Cargo\.toml|package\.json|pyproject\.toml)\b`?|(go\.mod) file not found",
-         "the folder is another one", "{0}"),
-        (r"(?i)(?:port |:)(\d{4,5})\b[^\n]{0,80}connection refused", "a connection is refused", "{1}*refused"),
-        (r"ECONNREFUSED [^\n]{0,60}:(\d{4,5})\b", "a connection is refused", "ECONNREFUSED*{1}"),
-        (r"(?i)\b(?:ECONNREFUSED|ConnectionRefusedError|connection refused)\b|could not connect to server",
-         "a connection is refused", ""),
-        (r"\[build failed\]", "a part is not generated", ""),
-        (r"Cannot connect to the Docker daemon", "a service is not up", "{0}"),
-        (r"(?i)relation ['\"]?\w+['\"]? does not exist|no such table", "a table is missing", ""),
-        (r"(?i)not found\b", "the program is missing", "not found"),
-        (r"is not recognized as", "the program is missing", "is not recognized as"),
-        (r"No such file or directory: '", "the program is missing", "No such file or directory"),
-        (r"(?i)unsupported engine|requires (?:node|python)\b|\bEBADENGINE\b", "the version is another one",
-         "unsupported engine"),
-        (r"(?i)this project (?:is configured to|requires) use?\b|\buse (?:pnpm|yarn|npm|bun) instead",
-         "the project uses another tool", ""),
-        (r"\b(?:EACCES|EPERM)\b|(?i:permission denied)", "permission is denied", ""),
-        (r"(?i)unrecognized arguments|unknown option|no such option", "an option is unknown", "unrecognized arguments"),
-        (r"\bDJANGO_SETTINGS_MODULE\b|\bImproperlyConfigured\b", "settings are missing", "ImproperlyConfigured"),
-    )
-)  # fmt: skip
-"""Faults of the environment: regex of the output, description, and `error_pattern`; without a description it is none.
-
-In a pattern `{0}` is what was matched and `{1}` a name in it. A name is kept only if the project or the table of
-programs has it; a pattern without one is completed with the program, and is empty where it would match all errors.
-"""
 UNKNOWN = "something of its environment is missing"
 """Fault where the same program worked in another way, and what it said of the first run is none of the forms."""
-PREPARED_BY = {
-    "a connection is refused": ("start",), "a service is not up": ("start",), "a browser is missing": ("install",),
-    "a module is missing": ("generate", "build"), "an import fails": ("generate", "build"),
-    "a table is missing": ("migrate",), "a part is not generated": ("generate", "build"),
-    UNKNOWN: ("start", "generate", "migrate", "build"),
-}  # fmt: skip
-"""Purposes of the command that, run in between, made the same command work."""
 MOST_OUTPUT = 4_000
 _ASSIGNED = re.compile(r"([A-Z][A-Z0-9_]+)=")
 _LITERAL = re.compile(r"[ -~]{4,120}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A form of output with its fault; see `faults.yaml`."""
+
+    text: re.Pattern[str]
+    fault: str
+    error: str
+    prepared_by: tuple[str, ...]
+
+
+@cache
+def _forms() -> tuple[_Form, ...]:
+    faults: Any = load(Path(__file__).with_name("faults.yaml").read_text("utf-8"))
+    return tuple(
+        _Form(re.compile(form["text"]), entry["fault"], form.get("error", ""), tuple(entry.get("prepared_by", ())))
+        for entry in faults for form in entry["forms"]
+    )  # fmt: skip
+
+
+_UNTOLD = _Form(re.compile(""), UNKNOWN, "", ("start", "generate", "migrate", "build"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +96,7 @@ class _Stumble:
     way: ProjectCommand
     fault: str
     error_pattern: str
+    prepared_by: tuple[str, ...] = ()
     paths: list[str] = field(default_factory=list)
     times: int = 1
     output: str = ""
@@ -219,29 +188,31 @@ class Observer:
         """Note what may have made a failed command work: a service that was started, files that were generated."""
         for way in ways:
             for stumble in self._open.values():
-                fits = way.purpose in PREPARED_BY.get(stumble.fault, ()) and way.words != stumble.way.words
+                fits = way.purpose in stumble.prepared_by and way.words != stumble.way.words
                 if fits and not step.failed:
                     stumble.first = way
 
     def _stumble(self, way: ProjectCommand, step: Step, written_paths: list[str]) -> None:
-        fault, error = self._fault_of(way, step.output)
-        if not fault:
+        form, error = self._form_of(way, step.output)
+        if form is None or not form.fault:
             return
-        stumble = _Stumble(way, fault, error, [*step.paths, *written_paths], output=step.output[-MOST_OUTPUT:])
+        stumble = _Stumble(
+            way, form.fault, error, form.prepared_by, [*step.paths, *written_paths], output=step.output[-MOST_OUTPUT:]
+        )
         open_stumble = self._open.setdefault(way.purpose, stumble)
         open_stumble.times += open_stumble is not stumble
-        if open_stumble.fault == UNKNOWN != fault:
+        if open_stumble.fault == UNKNOWN != form.fault:
             stumble.times = open_stumble.times
             self._open[way.purpose] = stumble
 
-    def _fault_of(self, way: ProjectCommand, output: str) -> tuple[str, str]:
-        """Return the fault of the environment that an output tells of, and its pattern; empty if it tells of none."""
-        for regex, fault, pattern in FORMS:
-            match = regex.search(output)
+    def _form_of(self, way: ProjectCommand, output: str) -> tuple[_Form | None, str]:
+        """Return the form that an output has, and the pattern of its error."""
+        for form in _forms():
+            match = form.text.search(output)
             if match is not None:
-                return fault, self._error_of(match, pattern, output, way.tool)
+                return form, self._error_of(match, form.error, output, way.tool)
         is_told = way.purpose in ("test", "build", "install") and not _TEST_FAILED.search(output)
-        return UNKNOWN if is_told else "", ""
+        return _UNTOLD if is_told else None, ""
 
     def _error_of(self, match: re.Match[str], pattern: str, output: str, program: str) -> str:
         name = next(filter(None, match.groups()), "")

@@ -52,6 +52,7 @@ _SETTING = re.compile(r"([A-Z][A-Z0-9_]{1,30})=(0|1|true|false|\.|src|lib|test)\
 _ANY_SETTING = re.compile(r"([A-Za-z_]\w*)=")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,40}\Z")
 _ENVIRONMENT = re.compile(r"(?:(?:[\w.-]{1,20}/){1,3}bin/activate|\.env(?:\.[a-z]{1,12})?)\Z")
+_OF_THE_MACHINE = frozenset(("PATH", "HOME", "PWD", "TMPDIR"))
 _NUMBER = re.compile(r"\d?>&?\d?\Z")
 _MARKS = frozenset("|&;()")
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.-]{0,30}\Z")
@@ -131,7 +132,7 @@ def _settings(words: Iterable[str]) -> tuple[list[str], list[str]]:
         name = word.partition("=")[0]
         if _SETTING.match(word):
             settings.append(word)
-        elif "=" in word and _VARIABLE.match(name):
+        elif "=" in word and _VARIABLE.match(name) and name not in _OF_THE_MACHINE:
             settings.append(f"{name}=…")
             names.append(name)
     return settings, names
@@ -164,7 +165,7 @@ def project_command(words: Sequence[str]) -> ProjectCommand | None:
     prefix, names = _settings(words[:position])
     command = words[position:]
     start = program_at(command)
-    if len(prefix) < position or start >= len(command) or not _take_prefix(command[:start], prefix, names):
+    if start >= len(command) or not _take_prefix(command[:start], prefix, names):
         return None
     raw = command[start]
     name = _name(raw)
@@ -198,9 +199,7 @@ def _take_prefix(words: Sequence[str], prefix: list[str], names: list[str]) -> b
     for position, word in enumerate(words):
         if value_follows or word[:1] != "-":
             setting = _settings([word]) if _ANY_SETTING.match(word) else None
-            plain = (
-                _name(word) is not None if position == 0 else bool(_PLAIN.match(word)) or bool(setting and setting[0])
-            )
+            plain = _name(word) is not None if position == 0 else bool(_PLAIN.match(word)) or setting is not None
             if not plain:
                 return False
             if setting is not None:
