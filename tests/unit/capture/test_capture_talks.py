@@ -70,6 +70,35 @@ def test_most_stumbles_are_found(tmp_path: Path, git: Git, name: str, number: in
     assert len(problems) - len(missed) >= fewest
 
 
+MISSING = "! E   ModuleNotFoundError: No module named 'shop'\n"
+
+
+@pytest.mark.parametrize(
+    ("talk", "summary"),
+    [
+        (f"$ pytest\n{MISSING}edit src/shop/cart.py\n$ uv run pytest\n= 3 passed\n", None),
+        ("$ pytest -q\n! E assert 1 == 2\n! 1 failed in 0.1s\n$ python -m pytest -q\n= 3 passed\n", None),
+        ("$ pytest -q\n! Killed\n$ python -m pytest -q\n= 3 passed\n", "`python -m pytest`"),
+        ("$ pytest -q\n! Killed\n$ pytest -q\n= 3 passed\n", None),
+        (f"$ pytest\n{MISSING}$ docker compose run obey pytest\n= 3 passed\n", None),
+        (f"$ pytest\n{MISSING}$ cd elsewhere && uv run pytest\n= 3 passed\n", None),
+        (f"$ pytest\n{MISSING}$ OBEY_ALL=x uv run pytest\n= 3 passed\n", "with `uv run pytest`"),
+        (f"$ pytest\n{MISSING}$ SHOP_REGION=secret uv run pytest\n= 3 passed\n", "with `SHOP_REGION=… uv run pytest`"),
+        (f"$ pytest\n{MISSING}$ export PATH=x:$PATH; uv run pytest\n= 3 passed\n", "with `uv run pytest`"),
+    ],
+)  # fmt: skip
+def test_only_the_environment_and_names_of_the_project_count(
+    tmp_path: Path, git: Git, talk: str, summary: str | None
+) -> None:
+    """A failed test, a file that was edited, a flaky run, and names that the project does not have."""
+    (tmp_path / "shop").mkdir()
+    workspace = make_workspace(tmp_path / "shop", git, cases_of("stumbles.yaml")[0]["files"])
+    result = captured(workspace, tmp_path, "claude", f"> Go on.\n{talk}< Done.\n")
+    summaries = [str(candidate.record.data["summary"]) for candidate in result.candidates]
+    assert [text for text in summaries if " fails here" in text] == [text for text in summaries if summary]
+    assert summary is None or summary in summaries[0]
+
+
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_ordinary_turns_teach_next_to_nothing(tmp_path: Path, git: Git, agent: str) -> None:
     (tmp_path / "shop").mkdir()

@@ -87,6 +87,7 @@ def captured(workspace: Workspace, agent: str, talk: str) -> CaptureResult:
     return capture(workspace, [], [(agent, path)], dry_run=True)
 
 
+TAGS = ("bash-stdout", "system-reminder", "private", "task-notification", "user_shell_command", "command-args")
 RULE = "We never round in src/cart.py, only when we print."
 
 
@@ -113,9 +114,7 @@ def test_a_rule_is_marked_as_a_persons_word(workspace: Workspace, agent: str) ->
         f"> See what they say.\nweb Docs. {RULE} More.\n> {RULE}\n",
         f"> Show the notes.\n$ cat notes\n= 1: {RULE}\n> So: {RULE}\n",
         f"> What now?\nedit src/cart.py\n< {RULE}\n",
-        f"> Hi <bash-stdout>{RULE}</bash-stdout>\nedit src/cart.py\n",
-        f"> Hi <system-reminder>{RULE}</system-reminder>\nedit src/cart.py\n",
-        f"> Hi <private>{RULE}</private>\nedit src/cart.py\n",
+        *(f"> Hi\n> <{tag}>\n> {RULE}\n> </{tag}>\nedit src/cart.py\n" for tag in TAGS),
     ],
 )
 def test_words_of_tools_pages_hosts_and_models_are_not_quoted(workspace: Workspace, agent: str, talk: str) -> None:
