@@ -119,6 +119,23 @@ def test_files_that_git_learns_of_decide_what_is_broad(tree: Tree) -> None:
     assert broad() == [True, False]
 
 
+def test_commits_decide_what_is_broad(tree: Tree) -> None:
+    commits = "".join(
+        "commit refs/heads/main\ncommitter T <t@example.org> 1800000000 +0000\ndata 0\n"
+        f"{'' if number else 'from refs/heads/main^0'}\nM 644 inline {'src/a.py' if number % 2 else 'docs/a.md'}\n"
+        f"data 2\n{number:02}\n"
+        for number in range(30)
+    )
+    subprocess.run(["git", "fast-import", "--quiet"], cwd=tree.root, input=commits, text=True, check=True)
+    tree.git("reset", "-q", "--hard")
+    tree.learning("ccccc", ["src/b.py", "docs/b.md"])
+    assert tree.open().stale
+    assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
+    index = tree.open()
+    rows = [index.row(number) for number in range(index.records)]
+    assert {row.values[ID] for row in rows if row and row.flags & BROAD} == {"L-aaaaa", "L-bbbbb"}
+
+
 def test_files_of_another_git_index_do_not_count(tree: Tree, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other, src = tmp_path / "index", tree.root / "src"
     for position in ("src", "docs"):

@@ -22,10 +22,10 @@ from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import TOKENS
 from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.observe import loaded_ids
-from orbit_registry.hook.pack import SYMBOL, Part, pack
 from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import tokens
 from orbit_registry.matching.compile import entry_of
+from orbit_registry.matching.pack import SYMBOL, Part, pack
 
 FORMATS = {exporter.agent: exporter for exporter in rule_files.EXPORTERS}
 CASES: list[dict[str, Any]] = json.loads(

@@ -129,7 +129,7 @@ def test_a_changed_header_is_no_index(make_bytes: Any, data: st.DataObject) -> N
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_damaged_body_never_ends_in_a_traceback(make_bytes: Any, data: st.DataObject) -> None:
-    from orbit_registry.hook.pack import is_whole
+    from orbit_registry.matching.pack import is_whole
 
     content = bytearray(make_bytes([["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]]))
     for _ in range(data.draw(st.integers(1, 5))):

@@ -26,7 +26,6 @@ from orbit_registry.hook.context import (
     Selection,
 )
 from orbit_registry.hook.index import Index, read_index
-from orbit_registry.hook.pack import Part, Weights, pack
 from orbit_registry.hook.render import END, START, render
 from orbit_registry.hook.select import (  # fmt: skip
     LONGEST_ERROR,
@@ -39,6 +38,8 @@ from orbit_registry.hook.select import (  # fmt: skip
 )
 from orbit_registry.hook.session import SessionLog, tokens
 from orbit_registry.matching.compile import entry_of
+from orbit_registry.matching.pack import Part, pack
+from orbit_registry.search.index import Weights
 
 DATA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8"))
 

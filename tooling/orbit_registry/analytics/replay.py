@@ -21,19 +21,19 @@ from orbit_registry.analytics.stats import Pair, reverted_of
 from orbit_registry.errors import SnapshotError
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.breadth import Breadth
 from orbit_registry.hook.context import CODE, TOOL, Context
 from orbit_registry.hook.index import ORIGIN, Index, Row, read_index
-from orbit_registry.hook.pack import Part, pack
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.matching.compile import Origin, entries_of, order_in, part_of, with_breadth
+from orbit_registry.matching.compile import Origin, broad_of, entries_of, order_in, part_of, with_breadth
+from orbit_registry.matching.pack import Part, pack
 from orbit_registry.model.record import Record
+from orbit_registry.operations.glob_counts import Edits
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.git import Commit
-from orbit_registry.workspace.workspace import Workspace
+from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,11 @@ class Replay:
     """History with one index of all versions, of which each commit sees those that were live."""
 
     def __init__(self, past: History, files: Sequence[str], half_life_days: float) -> None:
-        """`files` decide which scopes are broad; sets of versions are bit masks."""
+        """`files` decide which scopes are broad where there are few commits; sets of versions are bit masks."""
         self.past = past
-        self._index = _version_index(past, files, half_life_days)
+        changes = ([file for file in step.commit.files if not file.startswith(f"{ORBIT}/")] for step in past.steps)
+        self.edits = Edits.of([names for names in changes if names][::-1], files)
+        self._index = _version_index(past, self.edits, half_life_days)
         self.can_be_shown, self.broad = self._index.whole, self._index.broad
         self.scoped = 0
         """Those that can be shown and whose scope names a path."""
@@ -158,10 +160,11 @@ class _VersionIndex(Index):
         return self._versions[number]
 
 
-def _version_index(past: History, files: Sequence[str], half_life_days: float) -> _VersionIndex:
+def _version_index(past: History, edits: Edits, half_life_days: float) -> _VersionIndex:
     parts = sorted(_parts(past, half_life_days), key=lambda part: (order_in(part), int(part.row[reader.ORIGIN])))
     entries = entries_of(parts)
-    content = pack(with_breadth(parts, Breadth(files, entries)), entries)
+    broad = broad_of((part.row[reader.GLOBS].split(reader.LIST) for part in parts if part.row[reader.GLOBS]), edits)
+    content = pack(with_breadth(parts, broad), entries)
     index = read_index(content, "")
     if not isinstance(index, Index):
         raise SnapshotError(f"the records of then: {index.reason}", hint="this is a bug, please report it")

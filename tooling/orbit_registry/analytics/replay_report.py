@@ -74,7 +74,7 @@ class Tally:
 NEVER = {
     "no path": "its scope names no path",
     "never touched": "no commit touched a file of its scope while it stood",
-    "too broad": "it applies to more than a fifth of all files, so no tool call shows it",
+    "too broad": "it would be shown for too many commits, so no tool call shows it",
     "left out": "it applied, and each time something else left it out",
 }
 """All reasons why a record was never shown."""
@@ -161,8 +161,8 @@ class Report:
     past: History
     tally: Tally
     commits_from: str
-    files: int
-    """Number of files that decide which scopes are broad."""
+    edits: int
+    """Number of edits that decide which scopes are broad: commits, or in a short history files."""
     skipped: Sequence[tuple[int, str]]
     skipped_count: int
     seconds: float
@@ -194,7 +194,7 @@ class Report:
                 }
                 for commits, usage in tally.sessions.items()
             ],
-            "breadth_files": self.files,
+            "breadth_edits": self.edits,
             "records": {
                 "could_be_shown": len(tally.by_record) + len(tally.never),
                 "shown": len(tally.by_record),
@@ -320,7 +320,8 @@ def replay(workspace: Workspace, since: str | None = None, commits: Path | None 
     started = time.monotonic()
     past, tracked, commit_file = load_history(workspace, since, commits)
     names = NameResolver(past.latest.values(), workspace.kinds.id_forms)
-    tally = count(Replay(past, tracked, half_life_days()), names)
+    replay = Replay(past, tracked, half_life_days())
+    tally = count(replay, names)
     source = str(commits) if commits is not None else f"{since}..HEAD" if since else "HEAD"
     took = time.monotonic() - started
-    return Report(past, tally, source, len(tracked), commit_file.skipped, commit_file.skipped_count, took)
+    return Report(past, tally, source, len(replay.edits.groups), commit_file.skipped, commit_file.skipped_count, took)

@@ -28,7 +28,7 @@ from orbit_registry.operations.freshness.evaluate import (
     stale_records,
     unmatched_scopes,
 )
-from orbit_registry.operations.glob_counts import count_matches
+from orbit_registry.operations.glob_counts import Edits, count_matches, recent_edits
 from orbit_registry.repository.baseline import read_baseline
 from orbit_registry.repository.documents import Document, Documents, decision_paths, load_document
 from orbit_registry.repository.reader import Reading
@@ -71,6 +71,8 @@ class CheckContext:
     """Returns the text of a file, named from the root; None where it has none."""
     renames: Callable[[datetime, Sequence[str]], Renames | None] = lambda since, files: None
     """Returns the renames that git saw since a moment; None where it can't tell."""
+    edits: Callable[[], Edits] = lambda: Edits((), "")
+    """Returns the edits by which the breadth of scopes is measured."""
     authority: str | None = None
     """Which side wins where a decision and its document differ, `record` or `document`; None: each record's own."""
 
@@ -371,6 +373,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         now=inputs.now,
         text=files,
         renames=partial(_renames, workspace),
+        edits=partial(recent_edits, workspace, inputs.facts.tracked or ()),
     )
 
 

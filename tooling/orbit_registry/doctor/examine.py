@@ -16,11 +16,11 @@ from orbit_registry.analytics.stats import EventCounter, Tally
 from orbit_registry.capture.transcripts import DELIVERY_READERS, Delivery, deliveries, events_by_session, without_event
 from orbit_registry.errors import GitStoppedError, OrbitError
 from orbit_registry.hook.index import MISSING, Index
-from orbit_registry.hook.pack import is_whole
 from orbit_registry.install import install as installation
 from orbit_registry.install import trial
 from orbit_registry.install.install import HookState
 from orbit_registry.install.trial import Cost, Trial
+from orbit_registry.matching.pack import is_whole
 from orbit_registry.matching.sync import open_index
 from orbit_registry.operations.init import DRIVER, GITATTRIBUTES
 from orbit_registry.render.records import check_command, unread_files, unread_text
@@ -162,7 +162,7 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("problem", "git", error.message, str(workspace.root), error.hint)
         return
     if top is None:
-        message = "no git repository: nothing is reviewed, and no scope is called broad"
+        message = "no git repository: nothing is reviewed, and no scope is broad"
         yield Finding("warning", "git", message, str(workspace.root), "git init")
         return
     yield Finding("ok", "git", f"{git.ask('version') or 'git'}, work tree at {top}")

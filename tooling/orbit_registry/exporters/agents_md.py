@@ -12,11 +12,11 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.exporters.rules import RuleExport, differences
 from orbit_registry.hook.context import FRAME_TOKENS, TOKENS
 from orbit_registry.hook.index import BROAD, GLOBS, ID, Index, Row
-from orbit_registry.hook.pack import SYMBOL
 from orbit_registry.hook.render import END as NOTES_END
 from orbit_registry.hook.render import INTRODUCTION, START, entry
 from orbit_registry.hook.session import tokens
 from orbit_registry.matching.compile import safe
+from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
 from orbit_registry.workspace.workspace import Workspace
 

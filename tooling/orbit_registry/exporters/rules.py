@@ -22,11 +22,11 @@ from orbit_registry.formats.globs import Alternative, Glob, GlobIndex, parse_glo
 from orbit_registry.hook.context import FRAME_TOKENS, TOKENS, Match, Selection
 from orbit_registry.hook.index import BROAD, GLOBS, ID, Index, Row
 from orbit_registry.hook.observe import MARK
-from orbit_registry.hook.pack import SYMBOL
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import standing_reason
 from orbit_registry.hook.session import tokens
 from orbit_registry.matching.match import current_index
+from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic, write_error
 from orbit_registry.workspace.workspace import Workspace

@@ -28,7 +28,7 @@ DROPS = {
     "expired": "its time is over",
     "stale": "it may be out of date, and a line that says so would not help",
     "gone": "its file is gone since the last sync",
-    "broad": "it applies to more than a fifth of all files: shown when a session starts, and in briefs",
+    "broad": "it would be shown for more than 15 % of recent commits: it is for a session's start and briefs",
     "project": "it holds for another project",
     "agent": "it names other agents",
     "task": "it names other tasks",

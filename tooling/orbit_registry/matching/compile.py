@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from orbit_registry.formats.globs import Alternative, Anchor, Glob, anchors, literal_of, parse_glob
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.breadth import Breadth
 from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
 from orbit_registry.hook.index import LIST
-from orbit_registry.hook.pack import ALTERNATIVES, SYMBOL, Part
 from orbit_registry.hook.select import compiled_pattern
+from orbit_registry.matching.pack import ALTERNATIVES, SYMBOL, Part
 from orbit_registry.model.freshness import WINDOWS, expires_at, stale_at
 from orbit_registry.model.rank import Order, microseconds, order_of, priority_of, vote_key
 from orbit_registry.model.record import Record
-from orbit_registry.model.scope import symbol_problem
+from orbit_registry.model.scope import symbol_glob, symbol_problem
 from orbit_registry.model.votes import distinct_votes
+from orbit_registry.operations.glob_counts import Edits
 from orbit_registry.workspace.config import Config
 
 LONGEST_TEASER = 400
 _SEPARATORS = re.compile("[\x00-\x1f]")
-_SPECIAL = re.compile(r"[*?[{]")
 _SAME = frozenset({"amends", "extends"})
 """Relations of records of which a brief shows one."""
 _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
@@ -55,12 +54,16 @@ def entry_of(text: str) -> str | None:
     keys under which it may be stored. A symbol is compiled to the one path that it names.
     """
     if text.startswith(SYMBOL):
-        path = text.removeprefix(SYMBOL).partition("::")[0]
-        return LIST.join(["1", _SPECIAL.sub(r"[\g<0>]", path), "", "", f"p{path}"])
+        return LIST.join(["1", _plain_glob(text), "", "", f"p{text.removeprefix(SYMBOL).partition('::')[0]}"])
     glob = parse_glob(text)
     if not isinstance(glob, Glob):
         return None
     return ALTERNATIVES.join(map(_alternative, glob.alternatives, anchors(glob)))
+
+
+def _plain_glob(text: str) -> str:
+    """Return a glob; of a symbol the one that matches its file."""
+    return symbol_glob(text.removeprefix(SYMBOL)) if text.startswith(SYMBOL) else text
 
 
 def entries_of(parts: Iterable[Part]) -> dict[str, str]:
@@ -93,6 +96,13 @@ def safe(text: str) -> str:
     return line if len(line) <= LONGEST_TEASER else f"{line[: LONGEST_TEASER - 1].rstrip()}…"
 
 
+def globs_of(record: Record) -> list[str]:
+    """Return the globs of a record's scope that can be read, and its symbols, each behind a mark."""
+    scope = record.scope
+    globs = [glob for glob in scope.paths if not glob.startswith(SYMBOL) and entry_of(glob) is not None]
+    return globs + [f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None]
+
+
 def part_of(
     record: Record,
     origin: Origin,
@@ -106,8 +116,7 @@ def part_of(
     expiry, ages = (
         None if at is None else int(at.timestamp()) for at in (expires_at(record), stale_at(record, windows))
     )
-    globs = [glob for glob in scope.paths if not glob.startswith(SYMBOL) and entry_of(glob) is not None]
-    globs += [f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None]
+    globs = globs_of(record)
     links = [link.to for link in record.links]
     same = [*record.supersedes, *(link.to for link in record.links if link.rel in _SAME)]
     if record.text("path") and "versions" in record.data:
@@ -150,13 +159,17 @@ def order_in(part: Part) -> tuple[bool, Order]:
     return not part.pushed, order
 
 
-def with_breadth(parts: Iterable[Part], breadth: Breadth) -> list[Part]:
-    """Return the parts with the flags of those whose scope covers too many of the tracked files."""
+def broad_of(scopes: Iterable[Sequence[str]], edits: Edits) -> set[str]:
+    """Return the scopes that have too many of the edits, as rows hold them."""
+    plain = {LIST.join(globs): tuple(map(_plain_glob, globs)) for globs in scopes if globs}
+    broad = edits.broad_scopes(plain.values())
+    return {text for text, scope in plain.items() if scope in broad}
+
+
+def with_breadth(parts: Iterable[Part], broad: Container[str]) -> list[Part]:
+    """Return the parts with the flags of those whose scopes are broad."""
     return [
-        part._replace(flags=part.flags | reader.BROAD)
-        if part.row[reader.GLOBS] and breadth.is_broad(part.row[reader.GLOBS].split(LIST))
-        else part
-        for part in parts
+        part._replace(flags=part.flags | reader.BROAD) if part.row[reader.GLOBS] in broad else part for part in parts
     ]
 
 

@@ -24,7 +24,7 @@ class Coverage:
     scoped: Mapping[str, int]
     """Every pushed record with globs, in rank order, and how many of the files they match."""
     broad: tuple[str, ...]
-    """Records that match more than a fifth of the files."""
+    """Records that match files of more than 15 % of recent commits."""
 
     @property
     def uncovered(self) -> list[str]:
@@ -61,7 +61,7 @@ class Coverage:
         if self.idle:
             lines += ["", f"Records whose globs match no tracked file: {_some(self.idle)}"]
         if self.broad:
-            lines += ["", f"Records that match more than a fifth of the files: {_some(self.broad)}"]
+            lines += ["", f"Records that match files of more than 15 % of recent commits: {_some(self.broad)}"]
         return "\n".join(lines)
 
 

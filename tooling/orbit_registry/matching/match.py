@@ -12,8 +12,8 @@ from orbit_registry.errors import OrbitError, SnapshotError, WriteError
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import TRIGGERS, is_other_project, working_project
 from orbit_registry.hook.index import Index, Row
-from orbit_registry.hook.pack import SYMBOL
 from orbit_registry.hook.select import LINKED, linked_rules
+from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.sync import index_in_memory, open_index, sync_index
 from orbit_registry.model.rank import EPOCH
@@ -24,7 +24,7 @@ from orbit_registry.workspace.workspace import Workspace, find_workspace, open_w
 _PUSHED = "pushed"
 VERDICTS: Mapping[str, str] = {
     _PUSHED: "matches and is pushed",
-    "broad": "matches, and more than a fifth of all tracked files too: for briefs, not for tool calls",
+    "broad": "matches, and files of more than 15 % of recent commits too: for briefs, not for tool calls",
     "excluded": "a glob of the record takes the path away",
     "no match": "a part of the glob fits, the whole does not",
     "not live": "matches, but does not hold: it waits or is closed",

@@ -5,17 +5,26 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.breadth import Breadth
 from orbit_registry.hook.index import Index
-from orbit_registry.hook.pack import Weights, is_whole, pack
 from orbit_registry.hook.project import index_file, stamp
-from orbit_registry.matching.compile import Origin, entries_of, order_in, part_of, settings_of, with_breadth
+from orbit_registry.matching.compile import (
+    Origin,
+    broad_of,
+    entries_of,
+    globs_of,
+    order_in,
+    part_of,
+    settings_of,
+    with_breadth,
+)
+from orbit_registry.matching.pack import is_whole, pack
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
 from orbit_registry.matching.rejected import rejected_rows
 from orbit_registry.matching.sources import digest_of
@@ -23,6 +32,7 @@ from orbit_registry.matching.trust import trust_files, untrusted
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness, volatility_windows
+from orbit_registry.operations.glob_counts import recent_edits
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading, RecordFolder
@@ -33,6 +43,9 @@ from orbit_registry.workspace.files import RECORD_LIMIT, TEMPORARY, read_with_st
 from orbit_registry.workspace.git import uses_another_index
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace, git_folder
+
+if TYPE_CHECKING:
+    from orbit_registry.search.index import Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +77,8 @@ class Inputs:
     entries: Sequence[RecordFolder]
     records: Sequence[Record]
     prose: ProseReading
-    tracked: Sequence[str]
+    broad: Set[str]
+    """Scopes that are edited too often to be shown at each edit."""
     causes: Mapping[str, str]
     """Why records are out of date, by path."""
     untrusted: set[str]
@@ -118,22 +132,23 @@ def inputs_of(workspace: Workspace) -> Inputs:
     paths = {entry.path for entry in entries}
     records = [record for record in reading.collection.records if record.path in paths]
     prose = ProseReading(workspace, entries, reading.documents)
-    tracked = _tracked(workspace)
+    edits = recent_edits(workspace, _tracked(workspace))
     causes = _causes(workspace, records)
     changed = untrusted(workspace, records)
     personal = personal_of(workspace)
+    broad = broad_of(map(globs_of, (*records, *(personal.records if personal is not None else ()))), edits)
     config = workspace.config
     digest = digest_of((
         str(reader.FORMAT), code_version(), workspace.kinds.fingerprint, config.inbox, str(half_life_days()),
         str(config.raw.get("freshness")), str(_holdout(workspace)), str(settings_of(config)),
         str(_min_relevance(workspace)),
         *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds),
-        *(_line(workspace, reading, entry) for entry in entries), digest_of(tracked),
+        *(_line(workspace, reading, entry) for entry in entries), *sorted(broad),
         *(f"{path} {state.sha256}" for path, state in sorted(prose.states.items())),
         *(f"{path}\n{cause}" for path, cause in sorted(causes.items())), *sorted(changed),
         *(personal.lines() if personal is not None else ()),
     ))  # fmt: skip
-    return Inputs([digest, *stamps], reading, entries, records, prose, tracked, causes, changed, personal)
+    return Inputs([digest, *stamps], reading, entries, records, prose, broad, causes, changed, personal)
 
 
 def _entries(reading: Reading) -> Sequence[RecordFolder]:
@@ -150,7 +165,7 @@ def _line(workspace: Workspace, reading: Reading, entry: RecordFolder) -> str:
 
 
 def _tracked(workspace: Workspace) -> Sequence[str]:
-    """Return the tracked files from the root; none outside git, where no scope is called broad."""
+    """Return the tracked files from the root; none outside git, where no scope is broad."""
     try:
         return workspace.git.tracked() or ()
     except GitError:
@@ -186,7 +201,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     unread = len(entries) - len(parts)
     parts += personal_parts(workspace, inputs.personal, parts)
     globs = entries_of(parts)
-    parts = with_breadth(sorted(parts, key=order_in), Breadth(inputs.tracked, globs))
+    parts = with_breadth(sorted(parts, key=order_in), inputs.broad)
     half_life_us = round(half_life * 86_400_000_000)
     content = pack(
         parts, globs, half_life_us, _holdout(workspace), settings_of(workspace.config), unread,

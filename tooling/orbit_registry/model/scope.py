@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,11 @@ def symbol_problem(symbol: str) -> str | None:
     if path.startswith(("/", "~")) or "\\" in path or ":" in parts[0] or ".." in parts or "." in parts or "" in parts:
         return "its path is not one from the root, with `/`"
     return None
+
+
+def symbol_glob(symbol: str) -> str:
+    """Return the glob that matches the file of a symbol."""
+    return re.sub(r"[*?\[{]", r"[\g<0>]", symbol.partition("::")[0])
 
 
 def scope_from(data: Mapping[str, object]) -> Scope:

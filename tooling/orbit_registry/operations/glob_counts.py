@@ -1,10 +1,22 @@
-"""Number of files that each glob or scope matches."""
+"""Number of files that each glob matches, and the share of recent edits that each scope has."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
-from orbit_registry.formats.globs import Glob, GlobIndex, parse_glob
+from orbit_registry.errors import GitError
+from orbit_registry.formats.globs import Glob, GlobIndex, match_any, parse_glob
+from orbit_registry.workspace.git import edited_files
+from orbit_registry.workspace.workspace import Workspace
+
+SHARE = 0.15
+"""Share of edits above which a scope is broad."""
+COMMITS, FEWEST_COMMITS, FEWEST_FILES = 300, 30, 20
+"""Commits that are looked at, and the fewest commits, else files, in which a share says something."""
+Scope = tuple[str, ...]
 
 
 def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, int]:
@@ -17,25 +29,70 @@ def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, 
     return counts
 
 
-def count_covered(scopes: Collection[tuple[str, ...]], files: Sequence[str]) -> Mapping[tuple[str, ...], int]:
-    """Return how many of the files each scope matches, what its excluding globs match taken away."""
-    texts = {text.removeprefix("!") for scope in scopes for text in scope}
-    matches: dict[str, set[int]] = {}
-    index = _index(texts)
-    for number, file in enumerate(files if texts else ()):
-        for text, _ in index.match(file):
-            matches.setdefault(text, set()).add(number)
-    counts: dict[tuple[str, ...], int] = {}
-    for scope in scopes:
-        included: set[int] = set()
-        excluded: set[int] = set()
-        for text in scope:
-            side = excluded if text.startswith("!") else included
-            side |= matches.get(text.removeprefix("!"), set())
-        counts[scope] = len(included - excluded)
-    return counts
-
-
 def _index(texts: Collection[str]) -> GlobIndex[str]:
     globs = (glob for text in sorted(texts) if isinstance(glob := parse_glob(text), Glob) and not glob.exclude)
     return GlobIndex([(glob.text, (glob,)) for glob in globs])
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """Files that were edited together, newest first: those of a commit, or in a short history each tracked file."""
+
+    groups: Sequence[Sequence[str]]
+    unit: str
+
+    @classmethod
+    def of(cls, commits: Sequence[Sequence[str]], tracked: Iterable[str]) -> Edits:
+        """Return the last `COMMITS` commits, given newest first; of fewer than `FEWEST_COMMITS` the tracked files."""
+        if len(commits) >= FEWEST_COMMITS:
+            return cls(commits[:COMMITS], "of the last {:,} commits edit files in it")
+        return cls([(file,) for file in tracked], "of {:,} tracked files are in it, and the history has few commits")
+
+    def described(self, count: int) -> str:
+        """Return how many of the edits a scope has, in words."""
+        return f"{count:,} {self.unit.format(len(self.groups))}"
+
+    def broad_scopes(self, scopes: Iterable[Scope]) -> Mapping[Scope, int]:
+        """Return the scopes that have more than `SHARE` of the edits, with how many they have."""
+        if len(self.groups) < FEWEST_FILES:
+            return {}
+        requested = dict.fromkeys(scopes)
+        edits = _edits_of_files(self.groups)
+        of_glob: dict[str, int] = {}
+        index = _index({text for scope in requested for text in scope})
+        for file, bits in edits.items():
+            for text, _ in index.match(file):
+                of_glob[text] = of_glob.get(text, 0) | bits
+        counts: dict[Scope, int] = {}
+        for scope in requested:
+            count = _union(of_glob.get(text, 0) for text in scope).bit_count()
+            if count > SHARE * len(self.groups) and any(text.startswith("!") for text in scope):
+                globs = [glob for text in scope if isinstance(glob := parse_glob(text), Glob)]
+                count = _union(bits for file, bits in edits.items() if match_any(globs, file)).bit_count()
+            if count > SHARE * len(self.groups):
+                counts[scope] = count
+        return counts
+
+
+def _edits_of_files(groups: Sequence[Sequence[str]]) -> Mapping[str, int]:
+    """Return the positions of the groups that each file is in, as bits."""
+    edits: dict[str, int] = {}
+    for position, files in enumerate(groups):
+        for file in files:
+            edits[file] = edits.get(file, 0) | 1 << position
+    return edits
+
+
+def _union(sets: Iterable[int]) -> int:
+    return reduce(or_, sets, 0)
+
+
+def recent_edits(workspace: Workspace, tracked: Iterable[str]) -> Edits:
+    """Return the edits of the newest commits without merges, but for those of records alone; read once a commit."""
+    git = workspace.git
+    try:
+        head = git.head()
+        commits = workspace.cache.memo("edits", head, lambda: edited_files(git, COMMITS)) if head else []
+    except GitError:
+        commits = []
+    return Edits.of(commits, tracked)

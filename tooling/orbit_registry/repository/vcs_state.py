@@ -48,6 +48,8 @@ class VcsState:
     """Tracked files from the root, sorted; None outside git."""
     untracked: tuple[str, ...] = ()
     """Untracked files that are not ignored, sorted."""
+    head: str | None = None
+    """The commit checked out."""
     base: str | None = None
     """The base of `changed`, in words."""
     changed: frozenset[str] | None = None
@@ -84,7 +86,8 @@ def collect_vcs_state(
     git, entries = workspace.git, reading.entries
     unavailable: list[UnavailableInfo] = []
     tracked = _tracked(git, unavailable)
-    base = _base(git, against, unavailable) if tracked is not None else None
+    head = git.head() if tracked is not None else None
+    base = _base(git, head, against, unavailable) if tracked is not None else None
     edited = _edited(git, unavailable) if tracked is not None else None
     untracked = tuple(git.untracked()) if edited is not None else ()
     changed = _changed(git, base, edited, untracked, tracked or (), unavailable)
@@ -95,6 +98,7 @@ def collect_vcs_state(
     return VcsState(
         tracked=None if tracked is None else tuple(tracked),
         untracked=untracked,
+        head=head,
         base=base.words if base else None,
         changed=frozenset(changed) if changed is not None else None,
         before=before,
@@ -137,9 +141,8 @@ def _tracked(git: Git, unavailable: list[UnavailableInfo]) -> list[str] | None:
     return tracked
 
 
-def _base(git: Git, against: str | None, unavailable: list[UnavailableInfo]) -> _Base | None:
+def _base(git: Git, head: str | None, against: str | None, unavailable: list[UnavailableInfo]) -> _Base | None:
     """Return the commit to compare with: the merge base with the target branch."""
-    head = git.head()
     requested = git.commit(against) if against is not None else None
     if against is not None and requested is None:
         if git.is_shallow:

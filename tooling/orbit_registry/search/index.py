@@ -14,10 +14,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orbit_registry.formats.secrets import without_secrets
-from orbit_registry.hook.pack import Weights
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import shared_fields
 from orbit_registry.search.text import stem, words
@@ -41,6 +40,22 @@ Fields = tuple[str, str, str]
 Counts = Mapping[str, int]
 Key = tuple[str, int]
 """A record's path and the number of its chunk, 0 for its own text."""
+
+
+class Weights(NamedTuple):
+    """What words weigh in records: `terms` has of each term its worth and its weight by the records' paths.
+
+    `term_of` has the term of each word; `unknown` is the worth of a word that no record has.
+    """
+
+    term_of: Mapping[str, str]
+    terms: Mapping[str, tuple[float, Mapping[str, float]]]
+    unknown: float
+
+    def count_of(self, word: str) -> int:
+        """Return in how many records a word is."""
+        _, by_path = self.terms.get(self.term_of.get(word, ""), (0.0, ()))
+        return len(by_path)
 
 
 class Index:

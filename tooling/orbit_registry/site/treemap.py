@@ -1,11 +1,10 @@
 """Treemap of tracked files: the share of each folder that is in the scope of a live record.
 
-A record that names more than a fifth of all files counts for none. The list of files is git's; no file is opened.
+A broad scope, one of more than 15 % of recent edits, counts for none. The list of files is git's; no file is opened.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -13,8 +12,8 @@ from urllib.parse import quote
 
 from orbit_registry.errors import GitError
 from orbit_registry.formats.globs import Glob, GlobIndex, parse_glob
-from orbit_registry.hook.breadth import FEWEST_FILES, SHARE
 from orbit_registry.model.record import Record
+from orbit_registry.operations.glob_counts import recent_edits
 from orbit_registry.site import explorer
 from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.publication import Publication
@@ -53,29 +52,23 @@ def coverage_of(publication: Publication, records: Iterable[Record], page: str) 
     Files that may not be named are not counted either.
     """
     workspace = publication.workspace
-    scopes = [(record.id, record.globs) for record in records if record.phase == "live" and record.globs]
+    scopes = {record.globs for record in records if record.phase == "live" and record.globs}
     try:
         tracked = workspace.git.tracked() if scopes else None
     except GitError:
         tracked = None
     orbit_folder = f"{workspace.relative(workspace.orbit)}/"
     files = [path for path in tracked or () if not path.startswith(orbit_folder) and not publication.leaves_out(path)]
+    scopes -= recent_edits(workspace, tracked or ()).broad_scopes(scopes).keys()
     return coverage_html(folders(files, scopes), page)
 
 
-def folders(files: Iterable[str], scopes: Sequence[tuple[str, Sequence[str]]]) -> Folder:
-    """Return the folders of some files; `scopes` pair a record's id with its globs."""
-    paths = list(files)
-    index = GlobIndex(
-        (record_id, [glob for glob in map(parse_glob, globs) if isinstance(glob, Glob)]) for record_id, globs in scopes
-    )
-    matches = [[key for key, _ in index.match(path)] for path in paths]
-    counts = Counter(key for keys in matches for key in keys)
-    most = SHARE * len(paths) if len(paths) >= FEWEST_FILES else len(paths)
-    broad = {key for key, count in counts.items() if count > most}
+def folders(files: Iterable[str], scopes: Iterable[Sequence[str]]) -> Folder:
+    """Return the folders of some files; `scopes` are the globs of records."""
+    index = GlobIndex((None, [glob for glob in map(parse_glob, globs) if isinstance(glob, Glob)]) for globs in scopes)
     root = Folder("")
-    for path, keys in zip(paths, matches, strict=True):
-        covered = any(key not in broad for key in keys)
+    for path in files:
+        covered = bool(index.match(path))
         folder = root
         folder.add(covered)
         for part in path.split("/")[:-1]:

@@ -388,6 +388,18 @@ def commits_since(git: Git, revision: str | None, merged_folder: str = ".orbit")
     ]
 
 
+def edited_files(git: Git, most: int) -> list[list[str]]:
+    """Return the files of the newest commits without merges, newest first; those that touch records alone are none."""
+    options = ("--no-merges", "--no-renames", f"--max-count={most}", "-z", "--name-only", "--relative", "--format=%x00")
+    commits: list[list[str]] = []
+    for name in git.run_fields("log", *options, "HEAD", "--", ".", ":(exclude).orbit", check=False):
+        if name.startswith("\n"):  # the first file after an empty line of the format
+            commits.append([name[1:]])
+        elif name and commits:
+            commits[-1].append(name)
+    return commits
+
+
 def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
     """Return the times of the first and last commit of files, moves followed; nothing in a shallow clone."""
     names = {path: [path] for path in paths}

@@ -11,12 +11,10 @@ from orbit_registry.checks.scopes import folders_of, nearest, valid_globs
 from orbit_registry.errors import did_you_mean
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.position import Problem
-from orbit_registry.hook.breadth import FEWEST_FILES, SHARE
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import created_at
 from orbit_registry.model.record import Record
-from orbit_registry.model.scope import symbol_problem
-from orbit_registry.operations.glob_counts import count_covered
+from orbit_registry.model.scope import symbol_glob, symbol_problem
 from orbit_registry.workspace.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
 
 if TYPE_CHECKING:
@@ -86,26 +84,18 @@ def _near(glob: Glob, folders: Mapping[str, list[str]]) -> str | None:
 
 @check("ORB503", Severity.NOTE, "narrow the globs to where the record really helps, or leave it to briefs")
 def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
-    """A scope matches more than a fifth of the project."""
-    tracked = context.facts.tracked
-    if tracked is None or len(tracked) < FEWEST_FILES:
-        return
-    most = SHARE * len(tracked)
-    counts = context.glob_counts
-    suspects = [
-        (record, paths) for record, paths in context.scoped if sum(counts.get(text, 0) for text in paths) > most
-    ]
-    covered = count_covered([paths for _, paths in suspects], tracked)
-    for record, paths in suspects:
-        count = covered[paths]
-        if count > most:
-            yield _finding(context, record, count, len(tracked))
-
-
-def _finding(context: CheckContext, record: Record, count: int, total: int) -> Diagnostic:
-    share = f"{count:,} of {total:,} tracked files"
-    message = f"the scope of {record.id} matches {share}; it is shown in briefs, not at single edits"
-    return broad_scope.at(context.at(record, "scope", "paths"), message, record=record)
+    """A scope is edited so often that its record would be shown all the time."""
+    open_records = (record for record in context.records if "scope" in record.data and record.phase != "closed")
+    scopes = [(record, (*record.globs, *map(symbol_glob, record.symbols))) for record in open_records]
+    edits = context.edits()
+    broad = edits.broad_scopes(scope for _, scope in scopes)
+    for record, scope in scopes:
+        if scope in broad:
+            share = edits.described(broad[scope])
+            message = (
+                f"the scope of {record.id} is broad: {share}; it is for briefs and a session's start, not for edits"
+            )
+            yield broad_scope.at(context.at(record, "scope", "paths"), message, record=record)
 
 
 # Decisions are read as pages too and may go without.

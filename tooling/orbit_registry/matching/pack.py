@@ -6,10 +6,13 @@ import zlib
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import GLOBS, LIST, Index
+
+if TYPE_CHECKING:
+    from orbit_registry.search.index import Weights  # most syncs find nothing to write and need no stemmer
 from orbit_registry.hook.purpose import purposes_in
 
 SYMBOL = "\x1c"
@@ -27,23 +30,6 @@ class Part(NamedTuple):
     pushed: bool
 
 
-class Weights(NamedTuple):
-    """What words weigh in records: `terms` has of each term its worth and its weight by the records' paths.
-
-    `term_of` has the term of each word; `unknown` is the worth of a word that no record has.
-    """
-
-    term_of: Mapping[str, str]
-    terms: Mapping[str, tuple[float, Mapping[str, float]]]
-    unknown: float
-
-    def count_of(self, word: str) -> int:
-        """Return in how many records a word is."""
-        _, by_path = self.terms.get(self.term_of.get(word, ""), (0.0, ()))
-        return len(by_path)
-
-
-NO_WEIGHTS = Weights({}, {}, 0.0)
 WEIGHT_UNIT = 1 << 24
 _WORTH, _TERM = 0xFFFFFFFE << 32, 0xFFFFFFFF << 32
 """What the last two hits of a word hold where others hold a record's number: its worth, and the number of its term."""
@@ -53,7 +39,7 @@ Use = tuple[str, str, str, str]
 
 def pack(
     parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 0, holdout: int = 0, settings: int = 0,
-    unread: int = 0, min_relevance: float = 0.0, weights: Weights = NO_WEIGHTS,
+    unread: int = 0, min_relevance: float = 0.0, weights: Weights | None = None,
 ) -> bytes:  # fmt: skip
     """Return the bytes of an index; the parts are in push order, those that are not pushed come last.
 
@@ -83,9 +69,11 @@ def pack(
     uses |= {("e", "", "", pattern): numbers for pattern, numbers in patterns.items()}
     _spread(uses, hits, entries)
     pushed = sum(part.pushed for part in ranked)
-    uses |= _word_uses(weights, {part.row[reader.PATH]: number for number, part in enumerate(ranked[:pushed])})
+    if weights is not None:
+        uses |= _word_uses(weights, {part.row[reader.PATH]: number for number, part in enumerate(ranked[:pushed])})
     flags = bytes(part.flags for part in ranked)
-    counts = (half_life_us, holdout, settings, unread, round(min_relevance * 1_000_000), _fixed(weights.unknown))
+    unknown = _fixed(weights.unknown) if weights is not None else 0
+    counts = (half_life_us, holdout, settings, unread, round(min_relevance * 1_000_000), unknown)
     return _assembled(uses, rows, flags, pushed, counts)
 
 
