@@ -55,7 +55,7 @@ def problem(case: Mapping[str, Any], result: CaptureResult) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "number", "fewest"), [("stumbles.yaml", 0, 14), *(("unseen.yaml", number, 7) for number in range(3))]
+    ("name", "number", "fewest"), [("stumbles.yaml", 0, 14), *(("unseen.yaml", number, 7) for number in range(4))]
 )
 def test_most_stumbles_are_found(tmp_path: Path, git: Git, name: str, number: int, fewest: int) -> None:
     cases = cases_of(name)[number]

@@ -36,6 +36,9 @@ Git = Callable[..., str]
         ("Add an entry. We always write one for flags.", "Add an entry. We always write one for flags."),
         ("ok, except: float is banned in this codebase", "Float is banned in this codebase"),
         ("Branches always start with a ticket here, e.g. A-1.", "Branches always start with a ticket here, e.g. A-1."),
+        ("Don't add packages without asking me.", "Don't add packages without asking me."),
+        ("we don't use any in ui, use unknown", "We don't use any in ui, use unknown"),
+        ("Messages are in the imperative here and never end with a dot.",) * 2,
         ("Keep in mind that the API is read by three other teams.", "The API is read by three other teams."),
     ],
 )
@@ -53,7 +56,9 @@ def test_a_rule_is_quoted_without_what_opens_it(prompt: str, rule: str) -> None:
         'Write into the readme: "We never deploy on Fridays. Always ask first."', "    we never use var in this repo",
         "If the list is empty, never call the api.", "Fetch it, always use the cache.",
         "Put it in this repo, not in core.",
-        "Use the client of our utils.", "The pages always load slowly.", "When it is full, we drop the oldest.",
+        "Use the client of our utils.", "We don't need that, drop it.", "We don't know why, look into it.",
+        "We don't show the badge when it is empty.", "The pages always load slowly.",
+        "When it is full, we drop the oldest.",
         "We don't have docs for that in this repo.", "It always fails on Windows.", "Never returns null, does it?",
     ],
 )  # fmt: skip

@@ -47,13 +47,15 @@ _NO_RULE = (
     "mind been seen had got get see saw heard knew know said understood thought was were is are be have has did do "
     "does a an the nice good great happy fun again once ever so too quite in on at for to and or than worked work fail "
     "end wanted want need receive hit found felt happen crash hang lose forget miss struggle wonder wait ran made took "
-    "came went wrote kept left sent built paid meant gave"
+    "came went wrote kept left sent built paid meant gave understand think care remember expect seem require mean"
 )
 _VERB = rf"(?!(?:{'|'.join(_NO_RULE.split())}|run into|run out|\w+ed|\w+ing|\w+ly|\w*[^su]s)\b)[a-z][a-z-]+\b"
+_CHORES = "use|mock|commit|merge|push|edit|import|add|write|put|pin|install|deploy|name"
 _DO_NOT = r"(?:do ?n['’]?t|do not)"
 _RULES = tuple(re.compile(text, re.IGNORECASE) for text in (
     rf"we (?:always|never|only|must(?: not|n['’]t| never| always)) {_VERB}",
-    rf"we {_DO_NOT} (?:ever )?{_VERB}.*{_HERE}",
+    rf"we {_DO_NOT} (?:ever )?(?:{_VERB}.*{_HERE}|(?:{_CHORES}) (?!that\b|this\b|it\b)[\w`])",
+    rf"\w[^,]{{2,60}} (?:is|are|goes?|lives?|belongs?)\b.*{_HERE}.*\b(?:never|always)\b",
     rf"we (?:use|prefer|keep|put|write|name|pin|log|store)\b.*(?:{_HERE}|{_OVER})",
     rf"(?:{_DO_NOT}|avoid|no more) [a-z`].*{_REPO}",
     rf"(?:use|prefer) .*(?:{_OVER}.*{_REPO}|{_REPO}.*{_OVER})",
@@ -65,7 +67,7 @@ _RULES = tuple(re.compile(text, re.IGNORECASE) for text in (
 """Beginnings of a rule. "Use X instead of Y here" may be said of one line, so a request needs the whole project."""
 _ORDERS = tuple(re.compile(text, re.IGNORECASE) for text in (
     rf"(?:always|never) {_VERB}",
-    rf"{_DO_NOT} {_VERB} (?!that\b|this\b|it\b).*\bagain\b",
+    rf"{_DO_NOT} {_VERB} (?!that\b|this\b|it\b).*\b(?:again|without)\b",
 ))  # fmt: skip
 """Rules that a sentence has to begin with: in a later clause they may be said of one function."""
 _ONE_TIME = re.compile(
