@@ -3,13 +3,11 @@
 import re
 import shlex
 from importlib.metadata import version
-from pathlib import Path
 
 import click
 import pytest
 from tests.acceptance.cli.conftest import Shell
 from tests.acceptance.cli.test_json import commands
-from tests.files import write
 
 from orbit_registry.cli.main import run
 
@@ -59,7 +57,9 @@ def test_a_shell_completes_words_under_both_names(
     assert capsys.readouterr().out == "plain,supersede\n"
 
 
-@pytest.mark.parametrize("path", [path for path, command in TREE if isinstance(command, click.Group)], ids=" ".join)
+@pytest.mark.parametrize(
+    "path", [path for path, command in TREE if path and isinstance(command, click.Group)], ids=" ".join
+)
 def test_a_group_alone_shows_what_is_in_it(path: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(list(path)) in (0, 2)
     printed = capsys.readouterr()
@@ -67,33 +67,41 @@ def test_a_group_alone_shows_what_is_in_it(path: tuple[str, ...], capsys: pytest
 
 
 def test_the_first_page_shows_first_what_most_people_need(capsys: pytest.CaptureFixture[str]) -> None:
+    """About ten commands in three groups, and how to see the rest."""
     assert run([]) == 0
     text = capsys.readouterr().out
 
-    places = [
-        text.index(f"\n  {name} ") for name in ("init", "adr", "learning", "check", "site", "list", "sync", "resolve")
-    ]
-    assert places == sorted(places)
-    assert "merge-driver" not in text
+    names = re.findall(r"(?m)^  (\w+)  +[A-Z].*\.$", text)
+    assert names == ["init", "import", "hook", "adr", "learning", "review", "search", "show", "check", "site"]
+    assert text.endswith("orbit help --all\n")
+
+
+def test_help_all_lists_every_command_by_job(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is hidden by a setting; synonyms and what git calls are not listed."""
+    assert run(["help", "--all"]) == 0
+    text = capsys.readouterr().out
+
+    listed = re.findall(r"(?m)^  ([\w-]+)  +[A-Z].*\.$", text)
+    assert sorted(listed) == sorted({path[0] for path, _ in TREE if path} - {"help", "new"})
+    assert len(listed) == len(set(listed))
+
+
+def test_help_of_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """`orbit help adr add` and `orbit adr add --help` print the same; an unknown word names near ones."""
+    assert run(["help", "adr", "add"]) == 0
+    text = capsys.readouterr().out
+    assert run(["adr", "add", "--help"]) == 0
+    assert capsys.readouterr().out == text
+    assert run(["help", "adr", "ad"]) == 2
+    assert "add" in capsys.readouterr().err
+
+
+def test_no_line_of_a_list_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command's line is a whole sentence of less than 60 characters."""
+    lines = [command.get_short_help_str(1000) for path, command in TREE if path and not command.hidden]
+    assert [line for line in lines if len(line) >= 60 or not line.endswith(".")] == []
 
 
 def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
     assert capsys.readouterr().out == f"orbit, version {version('orbit-registry')}\n"
-
-
-@pytest.mark.parametrize(("said", "listed"), [
-    ("", False), ("loop:\n  enabled: true\n", True), ("loop: {enabled: true}\n", True),
-    ("# loop:\n#   enabled: true\n", False),
-    ("loop: # on\n\n  # yes\n  x-a: 1\n  enabled: true\n", True), ("loop:\n  enabled: false\n", False),
-    ("loop:\n  x-a: 1\nmcp:\n  enabled: true\n", False),
-])  # fmt: skip
-def test_the_loops_commands_are_listed_where_it_is_enabled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, listed: bool
-) -> None:
-    write(tmp_path, ".orbit/config.yaml", f"format: orbit-registry\nschema_version: 1\n{said}")
-    monkeypatch.chdir(tmp_path)
-    assert run(["--help"]) == 0
-    printed = capsys.readouterr().out
-    assert [f"\n  {name} " in printed for name in ("events", "failure", "proposal", "rule")] == [listed] * 3 + [True]
-    assert run(["events", "--help"]) == 0

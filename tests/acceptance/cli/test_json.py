@@ -31,7 +31,8 @@ def commands(
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
             assert inner is not None
-            yield from commands(inner, (*path, name))
+            if not inner.hidden:
+                yield from commands(inner, (*path, name))
 
 
 LEAVES = [(path, command) for path, command in commands() if not isinstance(command, click.Group)]
@@ -43,7 +44,9 @@ def test_every_command_with_json_has_a_form_of_its_data() -> None:
     assert set(ANSWERS["commands"]) == {" ".join(path) for path in WITH_JSON} | {"retro"}
     assert all(f'"#/$defs/{name}"' in json.dumps(ANSWERS) for name in forms)
     fields = {name for kind in load_kinds() for name in kind.schema.document["properties"]}
-    assert {path[-1] for path, _ in LEAVES if path not in WITH_JSON} <= {"serve", "wrap"}, "those have no output"
+    assert {path[-1] for path, _ in LEAVES if path not in WITH_JSON} <= {"help", "serve", "wrap"}, (
+        "those have no output"
+    )
     assert fields <= set(forms["record"]["properties"])
     assert forms["record"]["if"]["properties"]["kind"]["enum"] == [kind.name for kind in load_kinds()]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.files import commit, configure, events, write
+from tests.files import commit, events, write
 
 from orbit_registry.cli.main import run
 from orbit_registry.hook.index import ID, Index
@@ -257,9 +257,7 @@ def test_every_tool_says_what_it_takes() -> None:
     assert len(json.dumps([[tool.name, tool.description, tool.schema()] for tool in few])) < 12_000
 
 
-def test_a_plan_is_briefed_only_with_the_loop_enabled(root: Path, call: Call) -> None:
-    assert call("brief", purpose="plan").is_error
-    configure(root, "loop:\n  enabled: true\n")
+def test_a_plan_is_briefed_on_request(root: Path, call: Call) -> None:
     result = call("brief", purpose="plan")
     assert data(result)["active_loops"] == "unknown"
     assert "capacity: unknown of 1 free" in result.text

@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from orbit_registry.cli.fields import text_from
-from orbit_registry.cli.kind import kind_group, note_near
+from orbit_registry.cli.kind import add_new, kind_group, may_ask, note_near, stated_headline
 from orbit_registry.cli.output import emit, format_option, note_unreachable, open_registry, refuse
 from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
@@ -22,35 +23,40 @@ group = kind_group("adr")
 
 
 @group.command("add")
-@click.option("--title", required=True, help="The decision in one line.")
-@click.option("--feature", help="The feature it belongs to; names the log where decisions are kept in logs.")
-@click.option("--task", "tasks", multiple=True, help="A task it was made in.")
+@click.argument("headline", metavar="[TITLE]", required=False)
+@click.option("--title", help="The decision in one line.")
+@click.option("--feature", help="Its feature; this names the log if decisions are in logs.")
+@click.option("--task", "tasks", multiple=True, help="The task in which it was made.")
 @click.option("--decider", "deciders", multiple=True, help="Who decided.")
-@click.option("--legacy-id", "legacy_ids", multiple=True, help="An earlier name that goes on resolving.")
-@click.option("--path", "paths", multiple=True, metavar="GLOB", help="Files it governs.")
-@click.option("--tag", "tags", multiple=True, help="Topic it governs (scope.tags).")
+@click.option("--legacy-id", "legacy_ids", multiple=True, help="An earlier name that still resolves.")
+@click.option("--path", "paths", multiple=True, metavar="GLOB", help="Files it applies to.")
+@click.option("--tag", "tags", multiple=True, help="Topic it applies to (scope.tags).")
 @click.option("--label", "labels", multiple=True, help="Word to group by (labels).")
 @click.option("--summary", help="What it means for someone who edits this code (280 characters).")
 @click.option("--status", type=click.Choice(["proposed", "accepted", "rejected", "deprecated"]), help="Its status.")
 @click.option(
     "--distinct-from", "distinct_from", multiple=True, metavar="ID", help="A record that looks alike but differs."
 )
-@click.option("--pending", is_flag=True, help="Propose it: the same as --status proposed.")
+@click.option("--pending", is_flag=True, help="The same as --status proposed.")
 @click.option("--date", help="YYYY-MM-DD or YYYY-MM; today if not given.")
 @click.option("--style", type=click.Choice(["file", "log"]), help="One file, or an entry in a log.")
 @click.option("--body-file", metavar="FILE", help="Context, Decision and Consequences; - is the standard input.")
-@click.option("--dry-run", is_flag=True, help="Say what would be written, take no number.")
-@click.option("--yes", "-y", is_flag=True, help="Ask nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written; take no number.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @format_option
-def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: str, **values: Any) -> None:
-    """Add a decision: takes the next number, writes the record and its document.
+def add(
+    headline: str | None, body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: str, **values: Any
+) -> None:
+    """Add a decision: its record and its document.
 
-    It is proposed while prompts of the template stand in its text: fill them in, then `orbit adr accept`.
+    It takes the next free number on all branches. It is proposed while its text has prompts of the template: fill them
+    in, then run `orbit adr accept`.
 
     \b
+    orbit adr new "Keep the snapshot in DuckDB"
     orbit adr add --title "Keep the snapshot in DuckDB" --feature registry --task TASK-1
     """
-    del yes
+    values["title"] = stated_headline(load_kinds()["adr"], headline, values["title"], asks=may_ask(output, yes))
     if pending and values["status"] not in (None, "proposed"):
         raise UsageError("--pending and --status contradict each other", hint="leave one of them out")
     if pending:
@@ -96,6 +102,9 @@ def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, .
         refuse(output, RefusedError(message, hint=hint), next_commands=[f"orbit show {same.id}"])
 
 
+add_new(group)
+
+
 @group.command("amend")
 @click.argument("any_id", metavar="ID")
 @click.option("--task", required=True, help="The task in which it was amended.")
@@ -104,7 +113,7 @@ def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, .
 @click.option("--date", help="YYYY-MM-DD; today if not given.")
 @format_option
 def amend(any_id: str, task: str, text: str | None, body_file: str | None, date: str | None, output: str) -> None:
-    """Add a dated amendment to a decision; its own words stay.
+    """Add a dated amendment; the decision's text stays.
 
     \b
     orbit adr amend ADR-0012 --task TASK-9 --text "Holds for the export too."
@@ -124,12 +133,13 @@ def amend(any_id: str, task: str, text: str | None, body_file: str | None, date:
 @click.option(
     "--moved", "moves", nargs=2, multiple=True, metavar="OLD NEW", help="A document or folder that was renamed."
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def backfill(documents: tuple[str, ...], moves: tuple[tuple[str, str], ...], dry_run: bool, output: str) -> None:
-    """Make records for decisions that were written into documents by hand; every document if none is named.
+    """Make records for decisions that were written by hand.
 
-    With --moved it makes none: records whose documents were renamed name the new ones from then on.
+    Without DOCUMENTS it takes every decision document. With --moved it makes no record: records whose documents were
+    renamed get the new names.
 
     \b
     orbit adr backfill docs/design/search/4_decisions.md

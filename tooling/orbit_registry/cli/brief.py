@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -41,57 +42,68 @@ class _TextOption(click.File):
 
 
 @click.command()
+@click.argument("subjects", metavar="[PATH|WORDS]...", nargs=-1)
 @click.option(
-    "--for", "purpose", type=click.Choice(["prompt", "plan"]), default="prompt", show_default=True, help="What for."
+    "--for",
+    "purpose",
+    type=click.Choice(["prompt", "plan"]),
+    default="prompt",
+    show_default=True,
+    help="What the brief is for.",
 )
-@click.option("--task", default="", help="The task's id: `tasks.command` finds its words; it narrows by itself too.")
+@click.option("--task", default="", help="The task's id; `tasks.command` finds its text.")
 @click.option("--task-file", type=click.File("rb"), help="A file with the task, JSON or YAML; - is the input.")
 @click.option("--path", "paths", multiple=True, help="A file that the work is about; it need not exist.")
 @click.option("--tag", "tags", multiple=True, help="A tag that the work is about.")
-@click.option("--agent", default="", help="The agent's name: its categories lead to learnings and narrow them.")
-@click.option("--project", default="", help="Which project it is of, where the repository has several: it narrows.")
+@click.option("--agent", default="", help="The agent's name; it selects categories of learnings.")
+@click.option("--project", default="", help="The project, if the repository has several.")
 @click.option("--text", type=_TextOption("rb"), help="A file with the task's words; - is the input.")
-@click.option("--task-class", type=click.Choice(CLASSES), help="What the work is; told by its words if not given.")
-@click.option("--session", envvar="ORBIT_SESSION_ID", default="", help="What this session was shown is not repeated.")
-@click.option("--out", metavar="FILE", help="Keep a plan's brief there, too; the same again does not rewrite it.")
+@click.option("--task-class", type=click.Choice(CLASSES), help="What kind of work it is; else the text decides.")
+@click.option("--session", envvar="ORBIT_SESSION_ID", default="", help="Do not repeat what this session was shown.")
+@click.option("--out", metavar="FILE", help="Write a plan's brief there too, if it changed.")
 @format_option
 def brief(
-    purpose: str, task: str, task_file: BinaryIO | None, paths: tuple[str, ...], tags: tuple[str, ...], agent: str,
-    project: str, text: BinaryIO | None, task_class: str | None, session: str, out: str | None, output: str,
-) -> None:  # fmt: skip
-    """Print what an agent should know before it begins, as a section for its prompt; nothing where nothing applies.
+    subjects: tuple[str, ...],
+    purpose: str,
+    task: str,
+    task_file: BinaryIO | None,
+    paths: tuple[str, ...],
+    tags: tuple[str, ...],
+    agent: str,
+    project: str,
+    text: BinaryIO | None,
+    task_class: str | None,
+    session: str,
+    out: str | None,
+    output: str,
+) -> None:
+    """Print what an agent should know before a task.
 
-    At most five records, or five of each category of a named agent, and 1,000 tokens. What is left out is counted,
-    and `--format json` says why.
+    The output is a section for a prompt: at most five records (five of each category with --agent) and 1,000 tokens. It
+    is empty where no record applies. `--format json` says what was left out, and why.
 
     \b
+    orbit brief "Move the cache to Redis"
+    orbit brief src/app.py
     orbit brief --agent engineer --task-file task.json --session "$SESSION"
     orbit brief --path src/app.py --tag sql
     echo "Move the cache to Redis" | orbit brief --text -
 
-    `--for plan` is for whoever plans the next run: recent retros, active loops, what is left alone, pitches, health,
-    capacity, learnings and the queue; what can't be known is `unknown`, with a warning.
+    `--for plan` is for planning the next run: recent retros, active loops, failed targets, pitches, health, capacity,
+    learnings and the queue. What Orbit can't find out is `unknown`, with a warning.
 
     \b
     orbit brief --for plan --out .orbit/state/plan.json
     """
-    words = _content(text, 4 * LONGEST_TEXT)[:LONGEST_TEXT]
-    task_read: str | Task = task
-    if task_file is not None:
-        from orbit_registry.briefs.tasks import LARGEST, read_task
-
-        content = _content(task_file, LARGEST + 1)
-        if len(content.encode()) > LARGEST - 4:  # a character may have been cut off
-            hint = "name long texts in `context_files`"
-            raise UsageError(f"{_name(task_file)}: a task has at most {LARGEST:,} bytes", hint=hint)
-        read = read_task(content, _name(task_file))
-        task_read = replace(read, id=task or read.id)
+    named_paths = [subject for subject in subjects if os.path.lexists(subject)]
+    words_given = [subject for subject in subjects if subject not in named_paths]
+    words = "\n".join([*filter(None, [_content(text, 4 * LONGEST_TEXT)]), *words_given])[:LONGEST_TEXT]
     registry = open_registry()
     request: dict[str, Any] = {
         "agent": agent,
-        "task": task_read,
+        "task": task if task_file is None else _task(task_file, task),
         "text": words,
-        "paths": [from_root(registry, path) for path in paths],
+        "paths": [from_root(registry, path) for path in (*paths, *named_paths)],
         "tags": tags,
         "task_class": task_class or "",
         "session": session,
@@ -106,6 +118,17 @@ def brief(
     for warning in result.warnings:
         click.echo(visible(f"warning: {warning}"), err=True)
     emit(output, result.as_data(), result.text())
+
+
+def _task(file: BinaryIO, task_id: str) -> Task:
+    from orbit_registry.briefs.tasks import LARGEST, read_task
+
+    content = _content(file, LARGEST + 1)
+    if len(content.encode()) > LARGEST - 4:  # a character may have been cut off
+        hint = "name long texts in `context_files`"
+        raise UsageError(f"{_name(file)}: a task has at most {LARGEST:,} bytes", hint=hint)
+    task = read_task(content, _name(file))
+    return replace(task, id=task_id or task.id)
 
 
 def _print_plan(registry: Registry, request: Mapping[str, Any], out: str | None, output: str) -> None:
@@ -147,18 +170,17 @@ def _name(file: BinaryIO) -> str:
 @click.command("pitch")
 @click.argument("decision", type=click.Choice(["approve", "reject"]), required=False, metavar="[approve|reject]")
 @click.argument("name", metavar="[ID]", required=False)
-@click.option("--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="At most so many.")
-@click.option("--by", metavar="WHO", help="Who decides; whoever runs this if not given.")
-@click.option("--reason", metavar="WHY", help="Why; kept in the decision, and in the failure that a rejection opens.")
+@click.option("--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="At most this many.")
+@click.option("--by", metavar="WHO", help="Who decides; you if not given.")
+@click.option("--reason", metavar="WHY", help="Why; the decision or the failure keeps it.")
 @format_option
 def pitch(
     decision: str | None, name: str | None, limit: int, by: str | None, reason: str | None, output: str
 ) -> None:  # fmt: skip
-    """Rank what could be done next: proposed decisions, and the work items of `brief.sources.work_items`.
+    """Rank what could be done next, and explain the order.
 
-    What failed is left out while it is left alone; what is near to it ranks lower, what is near to something that
-    worked ranks higher, and nothing is pitched where no loop can be started. `approve` and `reject` keep a person's
-    verdict: a decision gets its status, and what is rejected is left alone for a while.
+    Candidates are proposed decisions and the work items of `brief.sources.work_items`. A target that failed is left out
+    for a while; similar ones rank lower. `approve` and `reject` keep a person's verdict.
 
     \b
     orbit pitch

@@ -20,26 +20,29 @@ from orbit_registry.workspace.journal import FileChange, unified_diff
 @click.command()
 @click.argument("paths", nargs=-1)
 @click.option(
-    "--fix", is_flag=True, help="Mend what can be mended, then check again; what is baselined only by PATHS or --all."
+    "--fix", is_flag=True, help="Fix what can be fixed, then check; baselined findings only with PATHS or --all."
 )
-@click.option("--dry-run", is_flag=True, help="With --fix: print each change, and make none.")
+@click.option("--dry-run", is_flag=True, help="With --fix: print each change; write nothing.")
 @click.option(
     "--from",
     "side",
     type=click.Choice(["record", "document"]),
-    help="With --fix, where a decision and its document differ: what decides, in place of the one that has the say.",
+    help="With --fix: which side wins where a decision and its document differ.",
 )
-@click.option("--against", metavar="REF", help="Compare with a branch: new findings, numbers taken on both sides.")
-@click.option("--all", "everything", is_flag=True, help="Findings in the baseline too.")
-@click.option("--strict", is_flag=True, help="Fail on warnings as well.")
+@click.option("--against", metavar="REF", help="Compare with a branch: new findings, numbers taken twice.")
+@click.option("--all", "everything", is_flag=True, help="List findings of the baseline too.")
+@click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option(
-    "--loop", "loops", is_flag=True, help="Whether the loop was kept to, by the event log; no record is read."
+    "--loop",
+    "loops",
+    is_flag=True,
+    help="Check the event log for missing notes, retros and retrievals; read no record.",
 )
 @click.option(
-    "--events", type=click.Path(path_type=Path), help="The same, by a file of events; absent ones are errors."
+    "--events", type=click.Path(path_type=Path), help="The same for a file of events; missing ones are errors."
 )
 @click.option(
-    "--since", "days", type=click.IntRange(1, 36_500), metavar="DAYS", help="With --loop: only the last days."
+    "--since", "days", type=click.IntRange(1, 36_500), metavar="DAYS", help="With --loop: only this many days."
 )
 @click.option(
     "--format",
@@ -47,14 +50,16 @@ from orbit_registry.workspace.journal import FileChange, unified_diff
     type=click.Choice(FORMATS),
     default="text",
     show_default=True,
-    help="How to print.",
+    help="Output format.",
 )
 @click.pass_context
 def check(
     context: click.Context, paths: tuple[str, ...], fix: bool, dry_run: bool, side: str | None, against: str | None,
     everything: bool, strict: bool, loops: bool, events: Path | None, days: int | None, output: str,
 ) -> None:  # fmt: skip
-    """Find what is invalid, duplicate or dangling. Exit 0: clean, 1: errors.
+    """Check all records: the gate for CI.
+
+    It finds what is invalid, duplicate or dangling. Exit codes: 0 clean, 1 errors.
 
     \b
     orbit check
@@ -109,7 +114,7 @@ def _existing(registry: Registry, path: str) -> str:
 
 @click.group()
 def baseline() -> None:
-    """Findings that were there at adoption: `orbit check` fails on new ones only.
+    """Record today's findings, so that only new ones fail.
 
     \b
     orbit baseline update
@@ -119,7 +124,7 @@ def baseline() -> None:
 @baseline.command("update")
 @format_option
 def update(output: str) -> None:
-    """Take every finding of now into the baseline, and drop those that are gone.
+    """Write all present findings into the baseline.
 
     \b
     orbit baseline update && git diff .orbit/baseline.yaml
@@ -130,14 +135,14 @@ def update(output: str) -> None:
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Say what would be done, do nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be done; do nothing.")
 @format_option
 @click.pass_context
 def resolve(context: click.Context, dry_run: bool, output: str) -> None:
-    """Mend a merge: numbers taken twice, decision logs and votes that conflict.
+    """Repair a merge: numbers, decision logs, votes.
 
-    Works from git's index, by entry. The number that the default branch has stays; the other record gets a new one,
-    its citations follow and its old id goes on resolving. Nothing is committed.
+    It works from git's index. Where two branches took one number, the record of the default branch keeps it. The other
+    one gets a new number, its citations follow, and its old id still resolves. Nothing is committed.
 
     \b
     orbit resolve --dry-run

@@ -34,7 +34,7 @@ class _RequiredUnlessEdited(click.Option):
 
 def add_options(kind: Kind) -> list[click.Option]:
     """Return the options of `add`: the headline, each field of the schema, scope, evidence, labels."""
-    required = set(kind.schema.document["required"])
+    required = set(kind.schema.document["required"]) - {kind.headline}  # that may be an argument, or asked for
     options = [_field_option(kind, name, name in required) for name in _field_names(kind)]
     return [option for option in options if option is not None] + shared_options()
 
@@ -59,12 +59,12 @@ _LISTS = (
     ("distinct-from", "ID", "distinct_from"),
 )
 _HELP = {
-    "path": "Files it applies to; may be given often.",
+    "path": "Files it applies to; repeatable.",
     "tag": "Topic it applies to (scope.tags).",
     "symbol": "Function or class it applies to: src/app.py::main.",
     "label": "Word to group by (labels).",
     "evidence": "task:T-1, commit:abc, file:src/x.py, …",
-    "legacy-id": "An earlier name that goes on resolving.",
+    "legacy-id": "An earlier name that still resolves.",
     "distinct-from": "A record that looks alike but differs.",
 }
 
@@ -77,7 +77,7 @@ def shared_options(*, adding: bool = False) -> list[click.Option]:
         options.append(click.Option([*flags, name.replace("-", "_")], multiple=True, metavar=metavar, help=_HELP[name]))
     return [
         *options,
-        click.Option(["--semantic-seed"], metavar="TEXT", help="Words by which search finds it too."),
+        click.Option(["--semantic-seed"], metavar="TEXT", help="More words by which search finds it."),
         click.Option(["--set", "settings"], multiple=True, metavar="FIELD=YAML", help="Any other field, as YAML."),
     ]
 

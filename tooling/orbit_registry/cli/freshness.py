@@ -19,10 +19,10 @@ _CAUSES = click.Choice([cause.value for cause in Cause])
 
 @click.command("stale")
 @click.option("--kind", metavar="KIND", help="Only records of this kind.")
-@click.option("--cause", type=_CAUSES, multiple=True, help="Only for this cause; may be given often.")
+@click.option("--cause", type=_CAUSES, multiple=True, help="Only for this cause; repeatable.")
 @format_option
 def stale(kind: str | None, cause: tuple[str, ...], output: str) -> None:
-    """List records that may no longer hold, why, and what to do.
+    """List records that may no longer hold, and why.
 
     \b
     orbit stale
@@ -51,19 +51,19 @@ def stale(kind: str | None, cause: tuple[str, ...], output: str) -> None:
 
 @click.command("verify")
 @click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
-@click.option(
-    "--input", "inputs", multiple=True, metavar="PATH", help="Rest it on this too: a file, a folder, or FILE#FIELD."
-)
-@click.option("--remove-input", "removed", multiple=True, metavar="PATH", help="Rest it on this no longer.")
-@click.option("--by", metavar="NAME", help="Who looked; the person or agent running this if not given.")
+@click.option("--input", "inputs", multiple=True, metavar="PATH", help="Add an input: a file, a folder, or FILE#FIELD.")
+@click.option("--remove-input", "removed", multiple=True, metavar="PATH", help="Remove an input.")
+@click.option("--by", metavar="NAME", help="Who looked; you if not given.")
 @click.option("--volatility", type=click.Choice(["evergreen", "stable", "volatile"]), help="How fast it ages.")
-@click.option("--expires", metavar="DATE", help="Until when it holds; `never` takes the date away.")
+@click.option("--expires", metavar="DATE", help="Until when it holds; `never` removes the date.")
 @format_option
 def verify(
     any_ids: tuple[str, ...], inputs: tuple[str, ...], removed: tuple[str, ...], by: str | None,
     volatility: str | None, expires: str | None, output: str,
 ) -> None:  # fmt: skip
-    """Say that records still hold: hash again what they rest on, and note who looked and when.
+    """Confirm that records still hold.
+
+    It hashes their inputs again and notes who looked and when.
 
     \b
     orbit verify L-7k3fq
@@ -91,16 +91,16 @@ def verify(
 
 
 @click.command("prune")
-@click.option("--stale-only", is_flag=True, help="Leave those alone that have expired.")
-@click.option("--cause", type=_CAUSES, multiple=True, help="Only those, and all of those, stale for this cause.")
-@click.option("--fix-renames", is_flag=True, help="Show as a diff where git saw moved files go, and retire nothing.")
-@click.option("--confirm", is_flag=True, help="Do it; without this nothing is written.")
+@click.option("--stale-only", is_flag=True, help="Leave expired ones alone.")
+@click.option("--cause", type=_CAUSES, multiple=True, help="Exactly those that are stale for this cause.")
+@click.option("--fix-renames", is_flag=True, help="Print new globs for moved files as a diff; retire nothing.")
+@click.option("--confirm", is_flag=True, help="Write it; else nothing is written.")
 @format_option
 def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: bool, output: str) -> None:
-    """Show learnings that no longer hold; retire those whose ground is gone, or follow what was renamed.
+    """Show learnings that no longer hold, and retire them.
 
-    Retired are those that expired or whose scope, evidence or document is gone. What has only changed or aged wants
-    to be read again and is left to `orbit verify`, unless --cause names it; what moved is left to --fix-renames.
+    --confirm retires those that expired or whose scope, evidence or document is gone. A learning that only changed or
+    aged stays for `orbit verify`, unless --cause names it. --fix-renames follows files that moved.
 
     \b
     orbit learning prune

@@ -20,15 +20,15 @@ AGENT = click.argument("agent", metavar=f"{{{' | '.join(HOOK_AGENTS)}}}", type=c
 SCOPE = click.option(
     "--scope",
     type=click.Choice(["local", "project", "user"]),
-    help="local: your own in this project, not committed; project: everybody's, committed; user: yours everywhere. "
-    "By default local, or user where an agent has no settings of yours in a project.",
+    help="local: only you, in this project; project: everyone, committed; user: you, in all projects. "
+    "Default: local, or user if the agent has no local settings.",
 )
-DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would be changed, change nothing.")
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
 
 
 @click.group()
 def group() -> None:
-    """Hooks of coding agents: show the records that apply at the moment an agent acts.
+    """Show records to an agent at the files it edits.
 
     \b
     orbit hook install claude
@@ -43,7 +43,9 @@ def group() -> None:
 @DRY_RUN
 @format_option
 def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, output: str) -> None:
-    """Put the hook into an agent's settings; entries of your own stay, and running it again changes nothing.
+    """Install the hook in an agent's settings.
+
+    Your other entries stay, and running it again changes nothing.
 
     \b
     orbit hook install claude
@@ -87,7 +89,9 @@ def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, o
 @DRY_RUN
 @format_option
 def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> None:
-    """Take the hook out of an agent's settings; the file is then as it was before.
+    """Remove the hook from an agent's settings.
+
+    The file is then byte for byte what it was before.
 
     \b
     orbit hook uninstall claude
@@ -115,7 +119,9 @@ def _root(scope: Scope | None) -> Path:
 @click.argument("agents", metavar="[AGENT]...", nargs=-1, type=click.Choice(HOOK_AGENTS))
 @format_option
 def status(agents: tuple[str, ...], output: str) -> None:
-    """Say in which settings the hook stands, and whether it is the one that would be installed today.
+    """List the settings that hold the hook.
+
+    It also says whether each entry is the one that would be installed today.
 
     \b
     orbit hook status
@@ -147,9 +153,10 @@ def _state_text(state: HookState) -> str:
 @SCOPE
 @format_option
 def test(agent: str, scope: Scope | None, output: str) -> None:
-    """Run the installed hook as the agent would and judge its reply; exits 1 if the agent would not take it.
+    """Run the installed hook, and check its reply.
 
-    Without --scope it runs the first that is installed of local, project and user.
+    It runs as the agent would run it. It exits 1 if the agent would not accept the reply. Without --scope it runs the
+    first that is installed of local, project and user.
 
     \b
     orbit hook test claude
@@ -186,7 +193,7 @@ TOKEN = "ORBIT_MCP_TOKEN"
 
 @click.group()
 def mcp_group() -> None:
-    """Records for agents over the Model Context Protocol.
+    """Serve records to agents over MCP.
 
     \b
     orbit mcp serve
@@ -196,17 +203,19 @@ def mcp_group() -> None:
 @mcp_group.command()
 @click.option(
     "--root", type=click.Path(file_okay=False, exists=True, path_type=Path),
-    help="The project; where it is not given, the client's roots and the current folder are asked, at each call.",
+    help="The project; else the client's roots or the current folder.",
 )  # fmt: skip
-@click.option("--no-aliases", is_flag=True, help="Leave out the names for one kind alone, `orbit.adr.add` and others.")
-@click.option("--http", is_flag=True, help="Serve over streamable HTTP instead; each request needs a token.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: where to listen.")
+@click.option("--no-aliases", is_flag=True, help="Without the tools for one kind, such as `orbit.adr.add`.")
+@click.option("--http", is_flag=True, help="Serve over HTTP; each request needs a token.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="With --http: the port; a free one if not given."
 )
 @click.option("--token", envvar=TOKEN, help=f"With --http: the token, better given as {TOKEN}; a random one if not.")
 def serve(root: Path | None, no_aliases: bool, http: bool, host: str, port: int, token: str | None) -> None:
-    """Serve this project's records over standard input and output, until the input ends.
+    """Serve this project's records over MCP.
+
+    It reads standard input until that ends, or listens with --http.
 
     \b
     orbit mcp serve
@@ -231,16 +240,16 @@ def serve(root: Path | None, no_aliases: bool, http: bool, host: str, port: int,
 
 
 @mcp_group.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--session", envvar="ORBIT_SESSION_ID", default="", help="What this session was shown is not repeated.")
+@click.option("--session", envvar="ORBIT_SESSION_ID", default="", help="Do not repeat what this session was shown.")
 @click.option(
     "--timeout", type=click.IntRange(min=0), default=150, show_default=True, metavar="MS",
-    help="So long a result may wait for its records; 0: as long as it takes.",
+    help="How long a result may wait for its records; 0: no limit.",
 )  # fmt: skip
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def wrap(session: str, timeout: int, command: tuple[str, ...]) -> None:
-    """Run another MCP server, and put the records that apply beside the results of its tools.
+    """Run another MCP server, and add records to its results.
 
-    Nothing else changes: not a byte of any other message, no signal, no exit code.
+    All other messages, signals and exit codes pass unchanged.
 
     \b
     orbit mcp wrap -- npx -y @modelcontextprotocol/server-filesystem .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import os
 import sys
@@ -37,7 +38,7 @@ from orbit_registry.cli.output import (
     refuse,
     warn_of_unread,
 )
-from orbit_registry.cli.records import binding_options, print_part, review_of, search_command
+from orbit_registry.cli.records import binding_options, hidden_text, print_part, review_of, search_command
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.diagnostic import Severity
@@ -111,18 +112,18 @@ def list_command(kind: Kind) -> click.Command:
         "list", help=with_examples(summary, f"orbit {kind.name} list", f"orbit {kind.name} list --all --sort updated")
     )
     @click.option("--status", type=click.Choice(list(kind.statuses)), multiple=True, help="With this status.")
-    @click.option("--phase", type=click.Choice(PHASES), multiple=True, help="Waiting, in force or closed.")
-    @click.option("--all", "everything", is_flag=True, help="Closed records too.")
+    @click.option("--phase", type=click.Choice(PHASES), multiple=True, help="pending: waits for review; live; closed.")
+    @click.option("--all", "everything", is_flag=True, help="List closed records too.")
     @click.option("--tag", multiple=True, help="Only with this scope tag.")
     @click.option("--label", multiple=True, help="Only with this label.")
-    @click.option("--legacy-id", metavar="NAME", help="Only what once had this name: project/ADR-006.")
+    @click.option("--legacy-id", metavar="NAME", help="Only the record with this earlier name: project/ADR-006.")
     @click.option("--feature", help="Only of this feature.")
     @click.option("--task", help="Only of this task.")
     @click.option(
         "--sort", type=click.Choice(list(ORDERS)), default="id", show_default=True,
-        help="Most voted for (recent votes weigh more), changed last, or by id.",
+        help="By votes (recent ones weigh more), last change, or id.",
     )  # fmt: skip
-    @click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
+    @click.option("--limit", type=click.IntRange(min=1), help="At most this many.")
     @format_option
     def list_kind(
         output: str, status: tuple[str, ...], tag: tuple[str, ...], label: tuple[str, ...], legacy_id: str | None,
@@ -133,21 +134,22 @@ def list_command(kind: Kind) -> click.Command:
         if legacy_id is not None:
             former = {record.path for record in registry.collection.records.with_former_name(legacy_id)}
             records = [record for record in records if record.path in former]
-        closed_too = everything or status or phase or legacy_id is not None
-        chosen = [
+        closed_too = bool(everything or status or phase or legacy_id is not None)
+        matching = [
             record
             for record in records
-            if (closed_too or record.phase != "closed")
-            and (not status or str(record.data["status"]) in status)
+            if (not status or str(record.data["status"]) in status)
             and (not phase or record.phase in phase)
             and registry.workspace.config.is_tagged(record.tags, tag)
             and all(word in record.words("labels") for word in label)
             and (feature is None or record.text("feature") == feature)
             and (task is None or task in record.words("tasks") or task in record.scope.tasks)
         ]
-        chosen = in_order(chosen, sort)[:limit]
+        listed = [record for record in matching if closed_too or record.phase != "closed"]
+        chosen = in_order(listed, sort)[:limit]
         columns = [*kind.columns, "votes"] if sort == "votes" and kind.voted else kind.columns
-        emit(output, [record_data(record) for record in chosen], records_table(chosen, columns))
+        text = records_table(chosen, columns) + hidden_text(len(matching) - len(listed))
+        emit(output, [record_data(record) for record in chosen], text)
         note_unknown(registry, tag=tag, label=label, feature=[feature] if feature else ())
         warn_of_unread(registry)
 
@@ -172,7 +174,7 @@ def show_command(kind: Kind) -> click.Command:
 
 def supersede_command(kind: Kind) -> click.Command:
     """Return `orbit KIND supersede`."""
-    summary = f"Let one {kind.label.lower()} replace another; both ends are written, or neither."
+    summary = f"Replace {with_article(kind)} by another.\n\nBoth records are written, or neither."
     example = f"orbit {kind.name} supersede OLD --with NEW"
 
     @click.command("supersede", help=with_examples(summary, example))
@@ -191,13 +193,13 @@ def supersede_command(kind: Kind) -> click.Command:
 
 def renumber_command(kind: Kind) -> click.Command:
     """Return `orbit KIND renumber`, for a kind whose records are numbered."""
-    follow = "its document and every citation follow" if kind.in_document else "every citation follows"
-    summary = f"Give {with_article(kind)} another number; {follow}, and the old id goes on resolving."
+    follow = "Its document and every citation follow" if kind.in_document else "Every citation follows"
+    summary = f"Give {with_article(kind)} another number.\n\n{follow}, and the old id still resolves."
 
     @click.command("renumber", help=with_examples(summary, f"orbit {kind.name} renumber {example_id(kind)} --dry-run"))
     @click.argument("any_id", metavar="ID")
     @click.option("--to", "number", type=click.IntRange(min=1), help="The new number; the next free one if not given.")
-    @click.option("--dry-run", is_flag=True, help="Say what would change, change nothing.")
+    @click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
     @format_option
     def renumber(any_id: str, number: int | None, dry_run: bool, output: str) -> None:
         report = registry_for(kind, any_id).renumber(any_id, number, dry_run=dry_run)
@@ -206,7 +208,16 @@ def renumber_command(kind: Kind) -> click.Command:
     return renumber
 
 
-def status_command(kind: Kind, verb: str, status: str) -> click.Command:
+def _standard_verb(kind: Kind, verb: str, status: str) -> str:
+    """Return the verb that every kind has for this change, else the kind's own one."""
+    before = [kind.status(name) for name in kind.statuses if status in kind.status(name).to]
+    if kind.status(status).phase == "live" and any(other.phase == "pending" for other in before):
+        return "accept"
+    closes = kind.status(status).phase == "closed" and any(other.phase == "live" for other in before)
+    return "retire" if closes and verb == "deprecate" else verb
+
+
+def status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) -> click.Command:
     """Return a verb of the kind's status table."""
 
     live = kind.status(status).phase == "live"
@@ -247,18 +258,19 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
     params: list[click.Parameter] = [click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=not at_once)]
     if live or kind.is_rejection(kind.status(status)):
         params += [
-            click.Option(["--by"], metavar="WHO", help="Who decides; whoever runs this if not given."),
-            click.Option(["--reason"], metavar="WHY", help="Why; kept in the record."),
+            click.Option(["--by"], metavar="WHO", help="Who decides; you if not given."),
+            click.Option(["--reason"], metavar="WHY", help="Why; the record keeps it."),
         ]
     examples = [f"orbit {kind.name} {verb} {example_id(kind)}"]
     if at_once:
         params += [
-            click.Option(["--status", "of_status"], type=click.Choice(unstated), help="All that have this status."),
-            click.Option(["--dry-run"], is_flag=True, help="Say what would change, change nothing."),
+            click.Option(["--status", "of_status"], type=click.Choice(unstated), help="All records with this status."),
+            click.Option(["--dry-run"], is_flag=True, help="Print what would change; change nothing."),
         ]
         examples.append(f"orbit {kind.name} {verb} --status {unstated[0]} --dry-run")
     summary = with_examples(f"Set the status to {status}.", *examples)
     command = click.Command(verb, params=params, callback=move, help=summary)
+    command.hidden = hidden
     return format_option(binding_options(command) if live else command)
 
 
@@ -266,9 +278,12 @@ def add_command(kind: Kind) -> click.Command:
     """Return `orbit KIND add`."""
 
     def add(
-        output: str, yes: bool, pending: bool, dry_run: bool, body_file: str | None,
+        output: str, yes: bool, pending: bool, dry_run: bool, body_file: str | None, headline: str | None,
         editor: bool, task: str | None = None, fingerprint: tuple[str, ...] = (), **values: Any,
     ) -> None:  # fmt: skip
+        if headline is not None or not editor:
+            asks = may_ask(output, yes)
+            values[kind.headline] = stated_headline(kind, headline, values.get(kind.headline), asks=asks)
         registry = open_registry()
         _read_body(kind, values, body_file)
         fields = fields_from(kind, values)
@@ -278,7 +293,7 @@ def add_command(kind: Kind) -> click.Command:
             fields["freshness"] = fingerprinted(registry.workspace, fields.get("freshness"), fingerprint)
         if pending:
             fields["status"] = kind.initial["agent"]
-        say = _AddRun(registry, kind, output, ask=_may_ask(output, yes), dry_run=dry_run, task=task)
+        say = _AddRun(registry, kind, output, ask=may_ask(output, yes), dry_run=dry_run, task=task)
         if not editor:
             say.add(fields)
             return
@@ -288,22 +303,38 @@ def add_command(kind: Kind) -> click.Command:
             say.add({**fields_of(kind, text, copy_path(registry.workspace, name)), **status})
 
     options: list[click.Parameter] = [
+        click.Argument(["headline"], metavar=f"[{kind.headline.upper()}]", required=False),
         *add_options(kind),
         click.Option(["--body-file"], metavar="FILE", help=f"Read `{kind.prose}` from a file; - is stdin."),
         click.Option(
-            ["--fingerprint"], multiple=True, metavar="PATH", help="What it rests on: a file, a folder, FILE#FIELD."
+            ["--fingerprint"], multiple=True, metavar="PATH", help="What it depends on: a file, a folder, FILE#FIELD."
         ),
-        click.Option(["--pending"], is_flag=True, help="Leave it for review, as an agent's record is."),
-        click.Option(["--editor"], is_flag=True, is_eager=True, help="Complete it in $VISUAL or $EDITOR first."),
-        click.Option(["--dry-run"], is_flag=True, help="Say what would be written, write nothing."),
-        click.Option(["--yes", "-y"], is_flag=True, help="Ask nothing; what is known already is refused."),
+        click.Option(["--pending"], is_flag=True, help="Let it wait for review, as an agent's record does."),
+        click.Option(["--editor"], is_flag=True, is_eager=True, help="Open it in $VISUAL or $EDITOR first."),
+        click.Option(["--dry-run"], is_flag=True, help="Print what would be written; write nothing."),
+        click.Option(["--yes", "-y"], is_flag=True, help="Do not ask; refuse a duplicate."),
     ]
     if kind.voted:
-        options.append(click.Option(["--task"], help="For a vote, where it is known already."))
+        options.append(click.Option(["--task"], help="The task of the vote, if the record exists already."))
     summary = with_examples(
-        f"Add {with_article(kind)}.", f"orbit {kind.name} add {_required_words(kind, options)} --dry-run"
+        f"Add {with_article(kind)}.",
+        " ".join(["orbit", kind.name, "add", '"…"', *_required_words(kind, options), "--dry-run"]),
     )
     return format_option(click.Command("add", params=options, callback=add, help=summary))
+
+
+def stated_headline(kind: Kind, argument: str | None, option: str | None, *, asks: bool) -> str:
+    """Return the headline of a new record, from the argument or the option; a terminal asks for a missing one."""
+    if argument is not None and option is not None:
+        raise UsageError(f"the {kind.headline} is given twice", hint=f"leave --{kind.headline} out")
+    headline = argument if argument is not None else option
+    if headline is None and asks:
+        headline = click.prompt(f"{kind.headline.capitalize()} of the {kind.label.lower()}")
+    if headline is None:
+        example = "Retry uploads with a new token"
+        message = f"{with_article(kind)} needs a {kind.headline}"
+        raise UsageError(message, hint=f'give it: orbit {kind.name} new "{example}"')
+    return headline
 
 
 def _read_body(kind: Kind, values: dict[str, Any], file: str | None) -> None:
@@ -315,7 +346,7 @@ def _read_body(kind: Kind, values: dict[str, Any], file: str | None) -> None:
     values[kind.prose] = text_from(file)
 
 
-def _required_words(kind: Kind, options: Sequence[click.Parameter]) -> str:
+def _required_words(kind: Kind, options: Sequence[click.Parameter]) -> list[str]:
     """Return the required options with an example value each; `--set` for fields without an option."""
     words = []
     for option in options:
@@ -327,7 +358,7 @@ def _required_words(kind: Kind, options: Sequence[click.Parameter]) -> str:
         if name not in names | MANAGED | kind.schema.managed:
             example = next(iter(kind.schema.document["properties"][name].get("examples", ())), "…")
             words.append(f"--set '{name}={_flow_yaml(example)}'")
-    return " ".join(words)
+    return words
 
 
 def _flow_yaml(value: object) -> str:
@@ -410,7 +441,8 @@ def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: 
     refuse(output, error, next_commands=[vote, show] if may_vote else [show])
 
 
-def _may_ask(output: str, yes: bool) -> bool:
+def may_ask(output: str, yes: bool) -> bool:
+    """Say whether a person at a terminal can be asked."""
     return output == "text" and not yes and not os.environ.get("CI") and sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -468,12 +500,12 @@ def update_command(kind: Kind) -> click.Command:
         click.Option(["--status"], metavar="STATUS", hidden=True, expose_value=False, callback=refuse),
         click.Option(["--body-file"], metavar="FILE", hidden=not kind.in_record,
                      help=f"Read `{kind.prose}` from a file; - is stdin."),
-        click.Option(["--dry-run"], is_flag=True, help="Print what would change as a diff, change nothing."),
+        click.Option(["--dry-run"], is_flag=True, help="Print the change as a diff; change nothing."),
     ]  # fmt: skip
     if not kind.in_document:
-        params.append(click.Option(["--editor"], is_flag=True, help="Change the file in $VISUAL or $EDITOR."))
+        params.append(click.Option(["--editor"], is_flag=True, help="Edit the file in $VISUAL or $EDITOR."))
     summary = with_examples(
-        f"Change fields of {with_article(kind)}; lists gain entries, what isn't named stays.",
+        f"Change fields of {with_article(kind)}.\n\nLists gain entries; fields that are not named stay.",
         f"orbit {kind.name} update {example_id(kind)} --add-tag network --dry-run",
     )
     return format_option(click.Command("update", params=params, callback=update, help=summary))
@@ -490,12 +522,12 @@ def _in_editor(registry: Registry, any_id: str) -> Record:
 def vote_command(kind: Kind) -> click.Command:
     """Return `orbit KIND vote`."""
 
-    summary = f"Say that a {kind.label.lower()} helped in a task; the same voter counts once a task."
+    summary = f"Vote for {with_article(kind)} that helped in a task.\n\nThe same voter counts once a task."
 
     @click.command("vote", help=with_examples(summary, f"orbit {kind.name} vote {kind.prefix}7k3fq --task TASK-12"))
     @click.argument("any_id", metavar="ID")
     @click.option("--task", required=True, help="The task in which it helped.")
-    @click.option("--model", help="Who votes; the person or agent running this if not given.")
+    @click.option("--model", help="Who votes; you if not given.")
     @format_option
     def vote(any_id: str, task: str, model: str | None, output: str) -> None:
         print_vote(registry_for(kind, any_id), any_id, task, model, output)
@@ -515,8 +547,8 @@ def sync_command(kind: Kind) -> click.Command:
     """Return `orbit KIND sync`."""
 
     summary = (
-        f"Look through the files of {kind.labels.lower()}, their votes line by line, and bring the snapshot up to "
-        "date.\n\nWhat can't be read is named with its place; no file of yours is rewritten."
+        f"Check the files and votes of {kind.labels.lower()}.\n\n"
+        "It names each file and line that can't be read, changes none of them, and updates the snapshot."
     )
 
     @click.command("sync", help=with_examples(summary, f"orbit {kind.name} sync"))
@@ -543,7 +575,9 @@ def sync_command(kind: Kind) -> click.Command:
 def kind_group(name: str) -> click.Group:
     """Return the command group of a kind with the verbs that every kind has."""
     kind = kind_of(name)
-    summary = with_examples(f"{kind.labels}.", f"orbit {name} list", f"orbit {name} show {example_id(kind)}")
+    summary = with_examples(
+        f"Write, list and change {kind.labels.lower()}.", f"orbit {name} list", f"orbit {name} show {example_id(kind)}"
+    )
     group = click.Group(name, help=summary, no_args_is_help=True)
     commands: list[click.Command] = [add_command(kind)] if kind.in_record else []
     commands += [
@@ -553,10 +587,23 @@ def kind_group(name: str) -> click.Group:
         update_command(kind),
         supersede_command(kind),
     ]
-    commands += [status_command(kind, verb, status) for verb, status in kind.verbs.items()]
+    for verb, status in kind.verbs.items():
+        standard = _standard_verb(kind, verb, status)
+        commands.append(status_command(kind, standard, status))
+        if standard != verb:
+            commands.append(status_command(kind, verb, status, hidden=True))
     commands += [renumber_command(kind)] if kind.numbering == "sequence" else []
     commands += [vote_command(kind), sync_command(kind)] if kind.voted else []
     for command in commands:
         if command.name != "supersede" or "superseded" in kind.statuses:
             group.add_command(command)
+    add_new(group)
     return group
+
+
+def add_new(group: click.Group) -> None:
+    """Let `new` say the same as `add`."""
+    if "add" in group.commands:
+        group.add_command(copy.copy(group.commands["add"]), "new")
+        group.commands["new"].name = "new"
+        group.commands["new"].hidden = True

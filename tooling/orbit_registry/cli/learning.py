@@ -25,14 +25,13 @@ group.add_command(prune)
 
 
 @group.command("migrate-layout")
-@click.option("--dry-run", is_flag=True, help="Say what would be moved, move nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be moved; move nothing.")
 @format_option
 def migrate_layout(dry_run: bool, output: str) -> None:
-    """Bring learnings of an older layout into today's; a second run changes nothing.
+    """Move learnings of an older layout.
 
-    \b
-    Flat files (L-0001.yaml, superseded/) and ids with a day (L20260517-3) are moved to a folder a record, as
-    one step. Old ids go on resolving.
+    Flat files (L-0001.yaml, superseded/) and ids with a day (L20260517-3) move to one folder a record, in one step. Old
+    ids still resolve. A second run changes nothing.
 
     \b
     orbit learning migrate-layout --dry-run
@@ -49,7 +48,9 @@ _NAMES = click.argument("names", metavar="NAME...", nargs=-1, required=True)
 
 @click.group("lessons", no_args_is_help=True)
 def lessons_group() -> None:
-    """Learnings, also by a slug of their text; NAME is an id, a slug, or the beginning of one that is the only such.
+    """Read and manage learnings by slug.
+
+    NAME is an id, a slug of the text, or a beginning of one that is unique.
 
     \b
     orbit lessons list
@@ -88,10 +89,10 @@ def _lesson_matches(registry: Registry, name: str) -> list[Record]:
 
 
 @lessons_group.command("list")
-@click.option("--all", "everything", is_flag=True, help="Closed ones too.")
+@click.option("--all", "everything", is_flag=True, help="List closed ones too.")
 @format_option
 def list_lessons(everything: bool, output: str) -> None:
-    """List lessons that wait or hold, the project's and personal ones, with their slugs.
+    """List learnings, personal ones too, with their slugs.
 
     \b
     orbit lessons list
@@ -114,7 +115,7 @@ def list_lessons(everything: bool, output: str) -> None:
 @click.argument("name")
 @format_option
 def show(name: str, output: str) -> None:
-    """Show a lesson.
+    """Show a learning.
 
     \b
     orbit lessons show L-7k3fq
@@ -130,7 +131,7 @@ def show(name: str, output: str) -> None:
 @binding_options
 @format_option
 def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) -> None:
-    """Bring candidates into force; at a terminal each is shown whole before.
+    """Accept candidates; a terminal shows each one first.
 
     \b
     orbit lessons promote tests-run-with-nox
@@ -146,10 +147,10 @@ def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) ->
 
 @lessons_group.command("rm")
 @_NAMES
-@click.option("--reason", default="removed", show_default=True, metavar="WHY", help="Why; kept where it waited.")
+@click.option("--reason", default="removed", show_default=True, metavar="WHY", help="Why; the record keeps it.")
 @format_option
 def remove(names: Sequence[str], reason: str, output: str) -> None:
-    """Reject what waits, retire what holds; the record stays, closed.
+    """Reject a candidate, or retire a live learning.
 
     \b
     orbit lessons rm tests-run-with-nox --reason "the linter says so already"
@@ -172,7 +173,7 @@ def _print_decisions(done: Sequence[Record], output: str) -> None:
 @lessons_group.command("stale")
 @format_option
 def stale(output: str) -> None:
-    """List lessons that may no longer hold, and why.
+    """List learnings that may no longer hold, and why.
 
     \b
     orbit lessons stale

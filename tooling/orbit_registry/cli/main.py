@@ -7,7 +7,6 @@ import gc
 import importlib
 import itertools
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,90 +24,111 @@ them again and again took a fifth of a cold check."""
 KINDS = Path(__file__).parents[1] / "kinds"
 """The shipped kinds; their names are enough here, and reading the table would cost every start."""
 
-FIRST: Mapping[str, tuple[str, str]] = {
-    "init": ("setup:init", "Make this repository a workspace."),
-    "adr": ("adr:group", "Decisions: add, list, show, amend, accept, supersede, …"),
-    "learning": ("learning:group", "Learnings: add, list, show, search, update, supersede, vote."),
-    "search": ("records:search", "Find records by words."),
-    "check": ("check:check", "The gate: find what is invalid, duplicate or dangling."),
-    "site": ("publish:site_group", "Build or serve the site."),
-    "doctor": ("setup:doctor", "Whether the workspace and its hooks work, and what to do."),
+JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Set up": {
+        "init": ("setup:init", "Set up Orbit in this git repository."),
+        "import": ("resources:import_group", "Adopt existing decisions, or files as resources."),
+        "hook": ("hook:group", "Show records to an agent at the files it edits."),
+        "mcp": ("hook:mcp_group", "Serve records to agents over MCP."),
+        "export": ("publish:export_group", "Write rule files, skills or a plugin for agents."),
+        "trust": ("setup:trust", "Allow the commands that the configuration names."),
+        "doctor": ("setup:doctor", "Test hooks and derived files, and explain problems."),
+        "sync": ("publish:sync", "Update the snapshot and the hook's index."),
+    },
+    "Write": {
+        "adr": ("adr:group", "Write, list and change decisions (ADRs)."),
+        "learning": ("learning:group", "Write, list and change learnings."),
+        "link": ("records:link", "Link two records."),
+        "unlink": ("records:unlink", "Remove a link between two records."),
+        "scope": ("match:group", "Propose globs for records without any."),
+        "note": ("retro:note", "Note how a piece of work went."),
+        "fail": ("retro:fail", "Mark a target that failed, so that it is not retried."),
+        "clear": ("retro:clear", "Let a failed target be tried again."),
+        "run": ("resources:run_command", "Run a reviewed script that is a resource."),
+        "refresh": ("resources:refresh_command", "Update a resource from its file."),
+    },
+    "Review": {
+        "review": ("review:review_command", "List what needs a person's attention."),
+        "accept": ("review:accept", "Accept records that wait for review."),
+        "reject": ("review:reject", "Reject records that wait for review."),
+        "retire": ("review:retire", "Retire records that no longer hold."),
+        "propose": ("review:propose", "Propose changes of skills and records."),
+        "apply": ("review:apply", "Write an accepted proposal into its file."),
+        "stale": ("freshness:stale", "List records that may no longer hold, and why."),
+        "verify": ("freshness:verify", "Confirm that records still hold."),
+    },
+    "Find": {
+        "search": ("records:search", "Find records by words."),
+        "show": ("records:show", "Show a record by any id."),
+        "list": ("records:list_records", "List records of every kind."),
+        "match": ("match:match", "List the records that apply to files or tags."),
+        "explain": ("match:explain", "Explain why records are shown for a file, or not."),
+        "related": ("records:related", "Show links and citations of a record."),
+        "brief": ("brief:brief", "Print what an agent should know before a task."),
+        "query": ("publish:query", "Ask the snapshot in SQL."),
+    },
+    "Check": {
+        "check": ("check:check", "Check all records: the gate for CI."),
+        "baseline": ("check:baseline", "Record today's findings, so that only new ones fail."),
+        "resolve": ("check:resolve", "Repair a merge: numbers, decision logs, votes."),
+        "coverage": ("match:coverage", "Show which files have which records."),
+        "watchdog": ("setup:watchdog", "Check store, log and queue, once or on a schedule."),
+    },
+    "Publish": {
+        "site": ("publish:site_group", "Build or serve the site."),
+        "snapshot": ("publish:snapshot_group", "Export the DuckDB snapshot."),
+    },
+    "Learn from work": {
+        "capture": ("retro:capture", "Find learnings in the transcript of a session."),
+        "retro": ("retro:group", "Write down what came of a run."),
+        "pitch": ("brief:pitch", "Rank what could be done next."),
+        "ensure": ("retro:ensure_command", "Insert or update a program's record by its key."),
+        "lessons": ("learning:lessons_group", "Read and manage learnings by slug."),
+    },
+    "Measure": {
+        "stats": ("stats:stats", "Report what agents were shown, and what it cost."),
+        "events": ("stats:events_group", "Read or export the event log."),
+        "replay": ("stats:replay", "Replay past commits: what would have been shown."),
+        "prove": ("stats:prove", "Measure whether records reach the work they are about."),
+    },
 }
-REST: Mapping[str, tuple[str, str]] = {
-    "list": ("records:list_records", "List records of every kind."),
-    "show": ("records:show", "Show a record by id or legacy id."),
-    "link": ("records:link", "State a link between two records."),
-    "unlink": ("records:unlink", "Take back a link."),
-    "related": ("records:related", "What a record has to do with, by links and citations."),
-    "note": ("retro:note", "Say how a piece of work went; it asks for what is worth keeping."),
-    "queue": ("review:queue", "What waits for a person's review."),
-    "promote": ("review:promote", "Bring what waits for review into force."),
-    "fail": ("retro:fail", "Keep a target that failed from being tried again."),
-    "clear": ("retro:clear", "Let a target that failed be tried again."),
-    "reject": ("review:reject", "Turn down what waits for review, with the reason."),
-    "stale": ("freshness:stale", "Records that may no longer hold, why, and what to do."),
-    "verify": ("freshness:verify", "Say that records still hold, and hash what they rest on."),
-    "match": ("match:match", "Records that apply to paths or tags, as they are pushed."),
-    "explain": ("match:explain", "Why records are pushed for a path, or are not."),
-    "brief": ("brief:brief", "What an agent should know before it begins."),
-    "trust": ("setup:trust", "Allow the commands that this repository's configuration names."),
-    "hook": ("hook:group", "Show an agent the records that apply, by itself."),
-    "mcp": ("hook:mcp_group", "Serve records to agents over MCP."),
-    "export": ("publish:export_group", "Write rule files, skills or a plugin for agents."),
-    "scope": ("match:group", "Propose globs for records that name none."),
-    "coverage": ("match:coverage", "Which files have which records."),
-    "stats": ("stats:stats", "What agents were shown, how often nothing, and what it cost."),
-    "replay": ("stats:replay", "What would have been shown in the commits of a history."),
-    "prove": ("stats:prove", "Whether records reach their work, compared with git log and full-text search."),
-    "import": ("resources:import_group", "Take over records of other tools, or files as resources."),
-    "run": ("resources:run_command", "Run a script that is a resource, if it was reviewed."),
-    "refresh": ("resources:refresh_command", "Take a resource's text over from its file again."),
-    "sync": ("publish:sync", "Bring snapshot and push index up to date."),
-    "query": ("publish:query", "Ask the snapshot in SQL, read only."),
-    "snapshot": ("publish:snapshot_group", "Export the snapshot."),
-    "baseline": ("check:baseline", "Findings that were there at adoption."),
-    "resolve": ("check:resolve", "Mend a merge: colliding numbers, decision logs, votes."),
+"""Commands by job: where each is, and its line in the help."""
+COMMANDS: Mapping[str, tuple[str, str]] = {name: row for rows in JOBS.values() for name, row in rows.items()}
+START: Mapping[str, tuple[str, ...]] = {
+    "Start": ("init", "import", "hook"),
+    "Write": ("adr", "learning", "review"),
+    "Find and check": ("search", "show", "check", "site"),
 }
-LOOP: Mapping[str, tuple[str, str]] = {
-    "capture": ("retro:capture", "Learn from the transcript of a session; what it finds waits for review."),
-    "lessons": ("learning:lessons_group", "Learnings by slug: list, show, promote, rm, stale."),
-    "propose": ("review:propose", "What learnings would change in skills and records, for approval."),
-    "apply": ("review:apply", "Put an approved proposal into its file."),
-    "watchdog": ("setup:watchdog", "Look at what nobody looks at, once or every few hours."),
-    "events": ("stats:events_group", "What was shown, opened, noted and done: the event log."),
-    "retro": ("retro:group", "Look back on a run: outcomes, and a learning that waits for each finding."),
-    "pitch": ("brief:pitch", "What could be done next, ranked and explained; a person approves or rejects."),
-    "ensure": ("retro:ensure_command", "Make a record stand once, however often a producer says it."),
-}
-"""Commands of the loop; they run everywhere, and the help names them where `loop.enabled` is set."""
-LOOP_KINDS = ("failure", "proposal")
+"""Commands on the first page of the help."""
 HIDDEN: Mapping[str, tuple[str, str]] = {
+    "queue": ("review:queue", "List what waits for review."),
+    "promote": ("review:promote", "Accept records that wait for review."),
     "merge-driver": ("check:merge_driver", "Merge one decision log; git calls this."),
 }
-
-
-_LOOP_ENABLED = r"(?m)^loop:[ \t]*(?:\{[^}\n]*|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*#.*\n|\n)*?[ \t]+)\benabled:[ \t]*true\b"
+"""Commands that run and that the help does not list: synonyms, and what git calls."""
 
 
 class Commands(click.Group):
     """Commands by name; each module is imported only when its command runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, the most used first."""
-        return [*FIRST, *_kind_names(), *REST, *LOOP]
+        """Return the names in the order of the whole help."""
+        return [*COMMANDS, *_kind_names(), "new", "help"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, also that of a kind."""
-        target = {**FIRST, **REST, **LOOP, **HIDDEN}.get(cmd_name)
+        target = {**COMMANDS, **HIDDEN}.get(cmd_name)
         if target is not None:
             module, _, name = target[0].partition(":")
             command: click.Command = getattr(importlib.import_module(f"orbit_registry.cli.{module}"), name)
             return command
+        if cmd_name == "help":
+            return help_command
         if cmd_name in _kind_names():
             from orbit_registry.cli.kind import kind_group  # only a workspace with kinds of its own pays for it
 
             return kind_group(cmd_name)
-        return None
+        return _New("new", help=_NEW_HELP, hidden=True) if cmd_name == "new" else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -124,30 +144,75 @@ class Commands(click.Group):
             )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the lists of the help without importing the commands."""
-        loops = _is_loop_enabled()
-        names = (name for name in _kind_names() if loops or name not in LOOP_KINDS)
-        kinds = {name: ("", f"Records of the kind {name}.") for name in names}
-        loop = (("The loop", LOOP),) if loops else ()
-        for title, commands in (("Commands", {**FIRST, **kinds}), ("More", REST), *loop):
+        """Write the commands that most people need, without importing them."""
+        for title, names in START.items():
             with formatter.section(title):
-                formatter.write_dl([(name, summary) for name, (_, summary) in commands.items()])
+                formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Name the command that lists the rest."""
+        formatter.write_paragraph()
+        formatter.write_text("All commands by job: orbit help --all")
 
 
-def _is_loop_enabled() -> bool:
-    """Search the configuration as text: parsing YAML would slow down each `--help`."""
-    folder = Path.cwd()
-    for parent in (folder, *folder.parents):
-        try:
-            return re.search(_LOOP_ENABLED, (parent / ".orbit/config.yaml").read_text("utf-8", "replace")) is not None
-        except OSError:
-            continue
-    return False
+class _New(click.Group):
+    """`orbit new KIND`: another way to say `orbit KIND add`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return ["adr", "learning", *(name for name in _kind_names() if _adder(name) is not None)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return _adder(cmd_name)
+
+
+_NEW_HELP = """Write a new record of a kind.
+
+\b
+orbit new adr "Use DuckDB"
+orbit new learning "Read a file before you move it" --path "src/**"
+"""
+
+
+def _adder(kind: str) -> click.Command | None:
+    context = click.Context(orbit, info_name="orbit")
+    group = orbit.get_command(context, kind) if kind in ("adr", "learning", *_kind_names()) else None
+    return group.get_command(context, "add") if isinstance(group, click.Group) else None
+
+
+@click.command("help")
+@click.argument("words", nargs=-1, metavar="[COMMAND]...")
+@click.option("--all", "everything", is_flag=True, help="List every command by job.")
+@click.pass_context
+def help_command(context: click.Context, words: tuple[str, ...], everything: bool) -> None:
+    """Show the help of a command, or list all commands.
+
+    \b
+    orbit help --all
+    orbit help adr add
+    """
+    parent = click.Context(orbit, info_name="orbit", help_option_names=["-h", "--help"], max_content_width=100)
+    if everything:
+        formatter = parent.make_formatter()
+        for title, rows in JOBS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, summary) for name, (_, summary) in rows.items()])
+        with formatter.section("Other kinds of records"):
+            formatter.write_dl([(name, f"Write, list and change records of kind {name}.") for name in _kind_names()])
+        click.echo(formatter.getvalue().lstrip("\n"), nl=False)
+        return
+    command: click.Command = orbit
+    for word in words:
+        inner = command.get_command(parent, word) if isinstance(command, click.Group) else None
+        if inner is None:
+            near = did_you_mean(word, command.list_commands(parent)) if isinstance(command, click.Group) else ""
+            raise UsageError(f"`{parent.command_path}` has no command {word!r}", hint=near or "`orbit help --all`")
+        command, parent = inner, click.Context(inner, info_name=word, parent=parent)
+    click.echo(command.get_help(parent))
 
 
 def _kind_names() -> list[str]:
-    """Return the kinds without a command of their own, from folder names alone."""
-    shipped = [file.parent.name for file in KINDS.glob("*/kind.yaml") if file.parent.name not in {**FIRST, **LOOP}]
+    """Return the kinds without a line in the help, from folder names alone."""
+    shipped = [file.parent.name for file in KINDS.glob("*/kind.yaml") if file.parent.name not in COMMANDS]
     folder = Path.cwd()
     for parent in (folder, *folder.parents):
         if (parent / ".orbit").is_dir():
@@ -162,11 +227,11 @@ def orbit(directory: str | None) -> None:
     """Keep decisions and learnings as reviewed files in git.
 
     \b
-    orbit init                                     # start here
-    orbit adr add --title "Use DuckDB"             # decide something
-    orbit learning add --summary "…" --path "src/**"
-    orbit check                                    # what is wrong
-    orbit site build --out site                    # read it all
+    orbit init
+    orbit adr new "Use DuckDB"
+    orbit learning new "Read a file before you move it" --path "src/**"
+    orbit check
+    orbit site build --out site
     """
     if directory is not None:
         os.chdir(directory)

@@ -21,19 +21,19 @@ from orbit_registry.workspace.journal import unified_diff
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--tag", "tags", multiple=True, help="A tag; records that have any of the tags or paths apply.")
-@click.option("--task", help="The task at hand: records that name other tasks are left out.")
-@click.option("--project", default="", help="The project at hand: records of others are left out.")
-@click.option("--all", "everything", is_flag=True, help="Pending, closed and expired records too.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many, the first in rank.")
+@click.option("--tag", "tags", multiple=True, help="A tag; a record applies if any tag or path fits.")
+@click.option("--task", help="The current task; leaves out records of other tasks.")
+@click.option("--project", default="", help="The current project; leaves out records of others.")
+@click.option("--all", "everything", is_flag=True, help="List pending, closed and expired records too.")
+@click.option("--limit", type=click.IntRange(min=1), help="At most this many, the highest rank first.")
 @format_option
 def match(
     paths: tuple[str, ...], tags: tuple[str, ...], task: str | None, project: str, everything: bool, limit: int | None,
     output: str,
 ) -> None:  # fmt: skip
-    """List the records that apply to paths or tags, in the order in which they are pushed.
+    """List the records that apply to files or tags.
 
-    A path need not exist; with "/" at its end it names a folder. No cap applies but --limit.
+    The order is that of hooks; no cap applies but --limit. A path need not exist; "/" at its end makes it a folder.
 
     \b
     orbit match src/app.py
@@ -60,12 +60,12 @@ def match(
 
 @click.command()
 @click.argument("path")
-@click.option("--project", default="", help="The project at hand, where the repository has several.")
+@click.option("--project", default="", help="The current project, if the repository has several.")
 @format_option
 def explain(path: str, project: str, output: str) -> None:
-    """Say of every record that has to do with a path why it is pushed there, or why it is not.
+    """Explain why records are shown for a file, or not.
 
-    It tells what a hook would say now: the push index is asked as it is, and a note says where it is behind the files.
+    It says what a hook would do now, and notes where the index is older than the files.
 
     \b
     orbit explain src/app.py
@@ -89,7 +89,9 @@ def explain(path: str, project: str, output: str) -> None:
 @click.command()
 @format_option
 def coverage(output: str) -> None:
-    """Say which tracked files have which records, which have none, and which records match nothing or too much.
+    """Show which files have which records.
+
+    It also lists files without records, and records that match no file or very many.
 
     \b
     orbit coverage
@@ -103,7 +105,7 @@ def coverage(output: str) -> None:
 
 @click.group(no_args_is_help=True)
 def group() -> None:
-    """Where records apply: propose globs for those that name none.
+    """Propose globs for records without any.
 
     \b
     orbit scope suggest L-7k3fq
@@ -112,13 +114,13 @@ def group() -> None:
 
 @group.command("suggest")
 @click.argument("any_ids", metavar="[ID]...", nargs=-1)
-@click.option("--apply", "write", is_flag=True, help="Write it; without this nothing is written.")
+@click.option("--apply", "write", is_flag=True, help="Write it; else nothing is written.")
 @format_option
 def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
-    """Propose globs for records without any, or for those named, as one diff to review.
+    """Propose globs for records as one diff to review.
 
-    Clues are paths in a record's text, files that cite it, commits that name it or its task, and commits that touched
-    both. `git apply` takes the diff, or a part of it; the reasons stand above it as comments.
+    Clues are paths in a record's text, files that cite it, and commits that name it, its task, or both. `git apply`
+    takes the diff or a part of it; comments above it give the reasons.
 
     \b
     orbit scope suggest

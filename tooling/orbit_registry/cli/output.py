@@ -35,7 +35,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 def format_option(command: Decorated) -> Decorated:
     """Add `--format text|json` to a command, as the argument `output`."""
     choice = click.Choice(["text", "json"])
-    give = click.option("--format", "output", type=choice, default="text", show_default=True, help="How to print.")
+    give = click.option("--format", "output", type=choice, default="text", show_default=True, help="Output format.")
     return give(command)
 
 

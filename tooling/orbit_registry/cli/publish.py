@@ -48,13 +48,15 @@ def site_group() -> None:
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("site"),
     show_default=True,
-    help="The folder it is written to.",
+    help="The folder to write to.",
 )
-@click.option("--base-url", help="Where it will stand: https://example.org/decisions/")
-@click.option("--strict", is_flag=True, help="Fail on a broken link.")
+@click.option("--base-url", help="Its final address: https://example.org/decisions/")
+@click.option("--strict", is_flag=True, help="Fail on broken links.")
 @format_option
 def build(out: Path, base_url: str | None, strict: bool, output: str) -> None:
-    """Write the site to a folder; only pages that changed are written.
+    """Write the site to a folder.
+
+    Only pages that changed are written.
 
     \b
     orbit site build --out site
@@ -74,10 +76,16 @@ def build(out: Path, base_url: str | None, strict: bool, output: str) -> None:
 
 
 @site_group.command("serve")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free one.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where to build; a cache if not given.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes any free one."
+)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="The folder to build in; a cache if not given."
+)
 def serve(port: int, out: Path | None) -> None:
-    """Serve the site on this machine and rebuild it when a file changes; Ctrl-C ends it.
+    """Serve the site on this machine, and rebuild on changes.
+
+    Ctrl-C ends it.
 
     \b
     orbit site serve --port 8001
@@ -134,7 +142,7 @@ SKILL_AGENTS = ("claude", "codex", "copilot", "gemini")
 
 @click.group()
 def export_group() -> None:
-    """Write rule files, skills or a plugin for agents, or the resources as plain files.
+    """Write rule files, skills or a plugin for agents.
 
     \b
     orbit export rules --agent claude
@@ -145,13 +153,13 @@ def export_group() -> None:
 @export_group.command()
 @click.option(
     "--agent", "agents", multiple=True, required=True, metavar="NAME", shell_complete=_exporter_names,
-    help="For which one: agents-md, claude, copilot, cursor or windsurf.",
+    help="The agent: agents-md, claude, copilot, cursor or windsurf.",
 )  # fmt: skip
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not what it would be.")
-@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> None:
-    """Write the records that are in force and name paths as rule files of an agent.
+    """Write live records with paths as an agent's rule files.
 
     \b
     orbit export rules --agent claude
@@ -176,12 +184,14 @@ def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> N
 
 
 @export_group.command()
-@click.option("--agent", type=click.Choice(SKILL_AGENTS), default="claude", show_default=True, help="For which one.")
+@click.option("--agent", type=click.Choice(SKILL_AGENTS), default="claude", show_default=True, help="The agent.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a skill is not what it would be.")
-@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
-    """Write the skills orbit-adr, orbit-learnings and orbit-brief where an agent looks for a project's skills.
+    """Write Orbit's three skills for an agent.
+
+    The skills are orbit-adr, orbit-learnings and orbit-brief.
 
     \b
     orbit export skills
@@ -202,10 +212,10 @@ def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
 
 @export_group.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def plugin(folder: Path, dry_run: bool, output: str) -> None:
-    """Write a plugin with skills, hooks and the MCP server into a folder, for agents that take plugins.
+    """Write a plugin: skills, hooks and the MCP server.
 
     \b
     orbit export plugin ~/orbit-plugin
@@ -230,10 +240,12 @@ def plugin(folder: Path, dry_run: bool, output: str) -> None:
 
 @export_group.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def reference(folder: Path, dry_run: bool, output: str) -> None:
-    """Write the resources in force into a folder, as plain files by project, type and version.
+    """Write live resources as plain files.
+
+    The folders are project, type and version.
 
     \b
     orbit export reference ~/reference --dry-run
@@ -274,10 +286,10 @@ def _rule_lines(export: RuleExport, *, is_written: bool) -> list[str]:
 
 
 @click.command()
-@click.option("--rebuild", is_flag=True, help="Make it anew, whatever is there.")
+@click.option("--rebuild", is_flag=True, help="Rebuild everything.")
 @format_option
 def sync(rebuild: bool, output: str) -> None:
-    """Bring snapshot and push index up to date with the files; cheap when nothing changed.
+    """Update the snapshot and the hook's index.
 
     \b
     orbit sync
@@ -297,10 +309,12 @@ def sync(rebuild: bool, output: str) -> None:
     type=click.Choice(["table", "json", "csv"]),
     default="table",
     show_default=True,
-    help="How to print.",
+    help="Output format.",
 )
 def query(sql: str, output: str) -> None:
-    """Ask the snapshot one SQL question; it is brought up to date first and can't be changed.
+    """Ask the snapshot one SQL question, read only.
+
+    The snapshot is updated first.
 
     \b
     orbit query "SELECT id, title FROM records WHERE status = 'accepted'"
@@ -316,7 +330,7 @@ def query(sql: str, output: str) -> None:
 
 @click.group()
 def snapshot_group() -> None:
-    """The snapshot as a file for others.
+    """Export the DuckDB snapshot.
 
     \b
     orbit snapshot export registry.duckdb
@@ -325,12 +339,18 @@ def snapshot_group() -> None:
 
 @snapshot_group.command("export")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--parquet", type=click.Path(file_okay=False, path_type=Path), help="Also a Parquet file a table, here.")
-@click.option("--unfiltered", is_flag=True, help="Also what `site.publish` withholds.")
-@click.option("--vectors", is_flag=True, help="Also the vectors of the configured model, a row a record.")
+@click.option(
+    "--parquet",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write one Parquet file a table to this folder too.",
+)
+@click.option("--unfiltered", is_flag=True, help="Include what `site.publish` withholds.")
+@click.option("--vectors", is_flag=True, help="Include the vectors of the configured model.")
 @format_option
 def export(file: Path, parquet: Path | None, unfiltered: bool, vectors: bool, output: str) -> None:
-    """Write a copy of the snapshot without local state, readable by DuckDB 1.2 and later.
+    """Write a copy of the snapshot for others.
+
+    It holds no local state. DuckDB 1.2 and later reads it.
 
     \b
     orbit snapshot export orbit.duckdb --parquet tables/

@@ -16,6 +16,7 @@ from orbit_registry.cli.output import (
     from_root,
     note_unknown,
     open_registry,
+    plural,
     warn_of_unread,
 )
 from orbit_registry.errors import UsageError
@@ -47,10 +48,15 @@ from orbit_registry.workspace.event_log import note_opened
 
 @click.command("list")
 @click.argument("kind", required=False)
-@click.option("--all", "everything", is_flag=True, help="Closed records too.")
-@click.option("--phase", "phases", type=click.Choice(PHASES), multiple=True, help="Waiting, in force or closed.")
+@click.option("--kind", "kind_option", metavar="KIND", help="Only records of this kind.")
+@click.option("--all", "everything", is_flag=True, help="List closed records too.")
+@click.option(
+    "--phase", "phases", type=click.Choice(PHASES), multiple=True, help="pending: waits for review; live; closed."
+)
 @format_option
-def list_records(kind: str | None, everything: bool, phases: tuple[str, ...], output: str) -> None:
+def list_records(
+    kind: str | None, kind_option: str | None, everything: bool, phases: tuple[str, ...], output: str
+) -> None:
     """List records of every kind, or of one.
 
     \b
@@ -59,25 +65,30 @@ def list_records(kind: str | None, everything: bool, phases: tuple[str, ...], ou
     orbit list --phase pending
     """
     registry = Registry.open()
+    kind = kind or kind_option
     if kind is not None:
         registry.workspace.kinds[kind]
+    of_kind = [record for record in registry.collection.records if kind is None or record.kind.name == kind]
     records = [
-        record
-        for record in registry.collection.records
-        if (record.phase in phases if phases else everything or record.phase != "closed")
-        and (kind is None or record.kind.name == kind)
+        record for record in of_kind if (record.phase in phases if phases else everything or record.phase != "closed")
     ]
     rows = [(record.id, record.kind.name, str(record.data["status"]), record.title) for record in records]
     text = table(("id", "kind", "status", "title"), rows) or "no records"
+    text += "" if everything or phases else hidden_text(len(of_kind) - len(records))
     emit(output, [record_data(record) for record in records], text)
     warn_of_unread(registry)
+
+
+def hidden_text(count: int) -> str:
+    """Return a line that says how many closed records a list leaves out."""
+    return f"\n{plural(count, 'closed record')} not listed: --all lists all" if count else ""
 
 
 @click.command("show")
 @click.argument("any_id", metavar="ID")
 @format_option
 def show(any_id: str, output: str) -> None:
-    """Show a record by its id or a legacy id, or one chunk of a resource.
+    """Show a record by any id, or one chunk of a resource.
 
     \b
     orbit show ADR-0012
@@ -116,8 +127,8 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
 
 def binding_options(command: Decorated) -> Decorated:
     """Add `--expect` and `--yes` to a command that approves records; see `review_of`."""
-    expect = "Only if it says what `show` or `queue` printed this digest for."
-    yes = click.option("--yes", is_flag=True, help="Ask nothing; at a terminal it is shown before.")
+    expect = "Only if the record has this digest, which `show` and `review` print."
+    yes = click.option("--yes", is_flag=True, help="Do not ask; else a terminal shows the record first.")
     return click.option("--expect", metavar="DIGEST", help=expect)(yes(command))
 
 
@@ -144,7 +155,9 @@ def _ask_person(record: Record, review: Review) -> Review:
 @click.argument("target", metavar="OTHER")
 @format_option
 def link(subject: str, rel: str, target: str, output: str) -> None:
-    """State what a record is to another; words that read from the other end are written there.
+    """Link two records.
+
+    A word that reads from the other end (amended_by) is written there.
 
     \b
     orbit link ADR-0012 amends ADR-0007
@@ -164,7 +177,7 @@ def link(subject: str, rel: str, target: str, output: str) -> None:
 @click.argument("target", metavar="OTHER")
 @format_option
 def unlink(subject: str, rel: str, target: str, output: str) -> None:
-    """Take back a link that a record states.
+    """Remove a link that a record states.
 
     \b
     orbit unlink ADR-0012 amends ADR-0007
@@ -184,14 +197,14 @@ def _print_link(record: Record, edge: Link, output: str, before: str) -> None:
 
 @click.command("related")
 @click.argument("any_id", metavar="ID")
-@click.option("--depth", type=click.IntRange(1, 20), default=1, show_default=True, help="At most so many links away.")
+@click.option("--depth", type=click.IntRange(1, 20), default=1, show_default=True, help="At most this many links away.")
 @click.option(
     "--direction", type=click.Choice(DIRECTIONS), default="both", show_default=True,
-    help="What it leads to, what leads to it, or both.",
+    help="Links from it, links to it, or both.",
 )  # fmt: skip
 @format_option
 def related(any_id: str, depth: int, direction: str, output: str) -> None:
-    """Show what a record has to do with: links that are stated, supersession, and what texts and code cite.
+    """Show links and citations of a record.
 
     \b
     orbit related ADR-0012
@@ -242,24 +255,24 @@ def search_command(kind: Kind | None) -> click.Command:
     params: list[click.Parameter] = [
         click.Argument(["text"], nargs=-1),
         click.Option(["--tag"], multiple=True, help="Only with this scope tag."),
-        click.Option(["--path"], metavar="PATH", help="Only what applies to this file, named from where you are."),
-        click.Option(["--version"], multiple=True, help="Only what is for this version; several are all asked for."),
+        click.Option(["--path"], metavar="PATH", help="Only records that apply to this file."),
+        click.Option(["--version"], multiple=True, help="Only records for this version; all of several."),
         click.Option(
-            ["--context-tags"], default="", metavar="TAGS", help="Tags that weigh more here: `reviewer,jira-api=1.5`."
+            ["--context-tags"], default="", metavar="TAGS", help="Tags that count more: `reviewer,jira-api=1.5`."
         ),
-        click.Option(["--limit"], type=click.IntRange(min=1), help="At most so many; the budget's own if not given."),
+        click.Option(["--limit"], type=click.IntRange(min=1), help="At most this many; else the budget decides."),
         click.Option(
             ["--budget"], type=click.Choice(list(BUDGETS)),
-            help="How deep to look; the shape of the text decides if not given.",
+            help="How deep to search; else the text decides.",
         ),
-        click.Option(["--explain"], is_flag=True, help="Say what each score is made of."),
-        click.Option(["--all", "everything"], is_flag=True, help="What waits or is closed too."),
+        click.Option(["--explain"], is_flag=True, help="Print the parts of each score."),
+        click.Option(["--all", "everything"], is_flag=True, help="Include pending and closed records."),
     ]  # fmt: skip
     if kind is None:
         params.insert(1, click.Option(["--kind"], help="Only of this kind."))
     what = kind.labels.lower() if kind is not None else "records of every kind"
     example = f"orbit {kind.name} search" if kind is not None else "orbit search"
-    summary = f'Find {what} by words, the best first.\n\n\b\n{example} "retry uploads" --tag network'
+    summary = f'Find {what} by words.\n\nThe best match comes first.\n\n\b\n{example} "retry uploads" --tag network'
     return format_option(click.Command("search", params=params, callback=search, help=summary))
 
 

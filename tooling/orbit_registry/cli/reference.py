@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from orbit_registry.cli.main import FIRST, HIDDEN, LOOP, REST, orbit
+from orbit_registry.cli.main import COMMANDS, HIDDEN, KINDS, orbit
 
 WIDTH = 100
 HELP = ["-h", "--help"]
@@ -29,7 +29,8 @@ they ran.
 def reference() -> str:
     """Return the page `docs/reference/cli.md`, without kinds of a workspace."""
     parts = [HEAD]
-    for name in (*FIRST, *REST, *LOOP):
+    kinds = sorted(file.parent.name for file in KINDS.glob("*/kind.yaml") if file.parent.name not in COMMANDS)
+    for name in (*COMMANDS, *kinds, "new", "help"):
         command = orbit.get_command(click.Context(orbit, info_name="orbit"), name)
         if command is not None:
             parts += _pages(command, ["orbit", name])

@@ -44,7 +44,7 @@ class _Import(click.Group):
 
 @click.group("import", cls=_Import)
 def import_group() -> None:
-    """Take over records and documents of other tools, or single files as resources.
+    """Adopt existing decisions, or files as resources.
 
     \b
     orbit import .                      # an .orbit/ of another tool, in place
@@ -92,23 +92,21 @@ def _import_command(type_: str, summary: str) -> click.Command:
 
     params: list[click.Parameter] = [
         click.Argument(["source"], metavar="PATH"),
-        click.Option(["--title"], help="What it is called; its first heading or its file's name if not given."),
-        click.Option(
-            ["--version", "versions"], multiple=True, metavar="V", help="A version it is for; may be given often."
-        ),
+        click.Option(["--title"], help="Its title; else its first heading or its file's name."),
+        click.Option(["--version", "versions"], multiple=True, metavar="V", help="A version it is for; repeatable."),
         *shared_options(),
         _strategy_option(),
-        click.Option(["--preview"], is_flag=True, help="Show the chunks it would be cut into, write nothing."),
-        click.Option(["--pending"], is_flag=True, help="Leave it for review, as an agent's is."),
-        click.Option(["--dry-run"], is_flag=True, help="Say what would be written, write nothing."),
+        click.Option(["--preview"], is_flag=True, help="Print the chunks; write nothing."),
+        click.Option(["--pending"], is_flag=True, help="Let it wait for review, as an agent's record does."),
+        click.Option(["--dry-run"], is_flag=True, help="Print what would be written; write nothing."),
     ]
     if type_ == DOC:
-        params.insert(2, click.Option(["--name"], help="The name of the copy; that of the file if not given."))
+        params.insert(2, click.Option(["--name"], help="The name of the copy; else the file's name."))
     return format_option(click.Command(type_, params=params, callback=take, help=summary))
 
 
 def _strategy_option() -> click.Option:
-    return click.Option(["--chunks", "strategy"], type=click.Choice(STRATEGIES), help="How search cuts the text.")
+    return click.Option(["--chunks", "strategy"], type=click.Choice(STRATEGIES), help="How search splits the text.")
 
 
 _DOC_HELP = """Keep a document as it is now; - reads standard input.
@@ -127,15 +125,15 @@ import_group.add_command(_import_command(SCRIPT, _SCRIPT_HELP))
 
 @click.command("refresh")
 @click.argument("any_id", metavar="ID")
-@click.option("--path", metavar="FILE", help="Where its file is from now on.")
-@click.option("--version", "versions", multiple=True, metavar="V", help="The versions it is for from now on.")
-@click.option("--chunks", "strategy", type=click.Choice(STRATEGIES), help="How search cuts the text from now on.")
-@click.option("--dry-run", is_flag=True, help="Say what would change, change nothing.")
+@click.option("--path", metavar="FILE", help="The new place of its file.")
+@click.option("--version", "versions", multiple=True, metavar="V", help="Its new versions.")
+@click.option("--chunks", "strategy", type=click.Choice(STRATEGIES), help="How search splits the text from now on.")
+@click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
 @format_option
 def refresh_command(
     any_id: str, path: str | None, versions: tuple[str, ...], strategy: str | None, dry_run: bool, output: str
 ) -> None:
-    """Take a resource's text over from its file again, and show what is different.
+    """Update a resource from its file, and show the change.
 
     \b
     orbit refresh RES-7k3fq --dry-run
@@ -168,19 +166,23 @@ def refresh_command(
 @click.argument("any_id", metavar="ID")
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
 @click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), default=SECONDS, show_default=True, help="Seconds."
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=SECONDS,
+    show_default=True,
+    help="Time limit in seconds.",
 )
-@click.option("--env", "passed", multiple=True, metavar="NAME", help="A variable that the script gets too.")
-@click.option("--trust", is_flag=True, help="Run it though it is not the script that was reviewed; you have read it.")
+@click.option("--env", "passed", multiple=True, metavar="NAME", help="One more variable for the script.")
+@click.option("--trust", is_flag=True, help="Run it although it differs from the reviewed script.")
 @format_option
 def run_command(
     any_id: str, arguments: tuple[str, ...], timeout: float, passed: tuple[str, ...], trust: bool, output: str
 ) -> None:
-    """Run a script that is a resource, in the project's root; its exit code is that of this command.
+    """Run a reviewed script that is a resource.
 
-    Script and record have to be what the last commit holds, and the script what it was when it was taken over or
-    refreshed. A copy of it runs, with little of the environment; what it started ends with it. When its time is over
-    it is ended: exit code 124.
+    It runs in the project's root, and its exit code is that of this command. Script and record must be as committed,
+    and the script as it was reviewed. A copy runs with a small environment. After the time limit it ends with exit code
+    124.
 
     \b
     orbit run RES-7k3fq -- --verbose staging

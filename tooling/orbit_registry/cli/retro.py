@@ -35,7 +35,9 @@ from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 WOULD = "nothing is written: so it would be; ids are chosen when it is"
 _RETRO_OPTIONS = ("worked", "struggled", "durable", "recommend")
 group = kind_group("retro")
-group.help = """Look back on a run: keep what came of its targets, and a learning that waits for each finding.
+group.help = """Write down what came of a run.
+
+It keeps the result of each target, and makes a learning that waits for review of each finding.
 
 \b
 orbit retro --loop L-17 --project shop --from retro.md
@@ -45,9 +47,9 @@ orbit retro --session 5b0c1f1e --dry-run
 orbit retro --incident F-bb6pz
 orbit retro list
 
-A target that failed after being tried is left alone from then on, as by `orbit fail`; one that was completed or
-requeued may be tried again. The same retro again changes nothing. What is below the noise bar is not kept.
-A run with nothing told of it is gathered: from the event log, from failures, and from the transcripts of its sessions.
+A target that failed after an attempt is marked as failed, as by `orbit fail`; a completed or requeued one may be tried
+again. The same retro again changes nothing. A retro below the noise bar is not kept. Without findings and outcomes,
+the retro is gathered from the event log, failures, and the transcripts of the run's sessions.
 """
 group.invoke_without_command = True
 group.no_args_is_help = False
@@ -102,24 +104,24 @@ def _retro(
 _RETRO_FIELDS = ("worked", "struggled", "durable_behavior", "recommendations")
 group.callback = click.pass_context(_retro)
 group.params = [
-    click.Option(["--loop"], metavar="ID", help="The loop that it looks back on."),
-    click.Option(["--session"], metavar="ID", help="The session that it looks back on."),
-    click.Option(["--incident"], metavar="ID", help="The incident that it looks back on."),
-    click.Option(["--project"], default="", help="The project that it belongs to, where there are several."),
-    click.Option(["--from", "source"], metavar="FILE", help="What it says, as Markdown or JSON; - is stdin."),
-    click.Option(["--title"], default="", help="What stands for it; what became of the targets if not given."),
+    click.Option(["--loop"], metavar="ID", help="The loop that it is about."),
+    click.Option(["--session"], metavar="ID", help="The session that it is about."),
+    click.Option(["--incident"], metavar="ID", help="The incident that it is about."),
+    click.Option(["--project"], default="", help="Its project, if there are several."),
+    click.Option(["--from", "source"], metavar="FILE", help="Its text, as Markdown or JSON; - is stdin."),
+    click.Option(["--title"], default="", help="Its title; else the results of the targets."),
     click.Option(["--summary"], default="", help="What happened, in one line."),
-    click.Option(["--date"], default="", help="When it ended, a day or a moment; now if not given."),
+    click.Option(["--date"], default="", help="When the run ended; now if not given."),
     click.Option(["--outcome", "outcomes"], multiple=True, metavar="TARGET=RESULT[,attempts=N][,tool=T][,reason=WHY]",
-                 help="What became of a target: completed, failed, skipped or requeued; may be given often."),
-    click.Option(["--worked"], multiple=True, help="What worked; may be given often, as the next three."),
-    click.Option(["--struggled"], multiple=True, help="What did not."),
-    click.Option(["--durable"], multiple=True, help="What is done otherwise from now on, in other work too."),
+                 help="Result of a target: completed, failed, skipped or requeued; repeatable."),
+    click.Option(["--worked"], multiple=True, help="What worked; repeatable, as the next three."),
+    click.Option(["--struggled"], multiple=True, help="What did not work."),
+    click.Option(["--durable"], multiple=True, help="What will be done differently from now on."),
     click.Option(["--recommend"], multiple=True, help="What should change: skills, tools, plans."),
     click.Option(["--path", "paths"], multiple=True, metavar="GLOB", help="Files that the findings apply to."),
     click.Option(["--tag", "tags"], multiple=True, help="Topic that the findings apply to."),
-    click.Option(["--pending"], is_flag=True, help="Leave the retro for review too, as an agent's is."),
-    click.Option(["--dry-run"], is_flag=True, help="Say what would come of it, write nothing."),
+    click.Option(["--pending"], is_flag=True, help="Let the retro wait for review, as an agent's does."),
+    click.Option(["--dry-run"], is_flag=True, help="Print what would happen; write nothing."),
 ]  # fmt: skip
 group = format_option(group)
 
@@ -175,23 +177,22 @@ def _entry_line(result: EnsureResult) -> str:
 
 @click.command("ensure", params=[*shared_options()])
 @click.argument("kind", required=False, default="")
-@click.option("--key", default="", help="What you call it: the same key is the same record from then on.")
+@click.option("--key", default="", help="Your name for it; the same key is the same record.")
 @click.option("--title", help="Its headline: the summary of a learning, the title of others.")
 @click.option("--body-file", metavar="FILE", help="Read its long text from a file; - is stdin.")
-@click.option("--status", default="", help="The status it is to have, where its kind and you may.")
-@click.option("--pending", is_flag=True, help="Leave what is new for review, as an agent's is.")
-@click.option("--dry-run", is_flag=True, help="Say what would come of it, write nothing.")
+@click.option("--status", default="", help="Its status, if the kind and you may set it.")
+@click.option("--pending", is_flag=True, help="Let new records wait for review, as an agent's do.")
+@click.option("--dry-run", is_flag=True, help="Print what would happen; write nothing.")
 @click.option("--batch", metavar="FILE", help="One JSON object a line, each with `key` and fields; - is stdin.")
 @format_option
 def ensure_command(
     kind: str, key: str, title: str | None, body_file: str | None, status: str, pending: bool, dry_run: bool,
     batch: str | None, output: str, **values: Any,
 ) -> None:  # fmt: skip
-    """Make a record stand once, however often you say it: inserted, updated or unchanged.
+    """Insert or update a program's record by its key.
 
-    For whatever produces records by itself: discoveries, decisions of a meeting, results of a pitch. What a person
-    rejected is not written again, an agent changes nothing that is in force, and one entry of a batch that is refused
-    does not hinder the others.
+    It is for programs that report things again and again: discoveries, minutes, results. A rejected record is not
+    written again, an agent changes no live record, and one refused line of a batch does not stop the others.
 
     \b
     orbit ensure learning --key meeting/7/1 --title "Name each lock" --path "src/**"
@@ -239,23 +240,25 @@ _MOST_LINES = 50
 @click.command("note")
 @click.argument("text", required=False, default="")
 @click.option("--attempts", type=click.IntRange(min=1), default=1, show_default=True, help="How often it was tried.")
-@click.option("--errors", is_flag=True, help="Errors were met on the way.")
-@click.option("--failed", is_flag=True, help="It was given up: leaves a learning of low confidence, labelled unsolved.")
-@click.option("--skip-reason", type=click.Choice(list(NOTE_SKIPS)), help="Why there is nothing to tell.")
-@click.option("--task", help="The task it was done in.")
-@click.option("--path", "paths", multiple=True, metavar="GLOB", help="Files it was about.")
-@click.option("--tag", "tags", multiple=True, help="Topic it was about.")
-@click.option("--turn", default="", help="The turn that is noted: its id, or a word that names it in its session.")
+@click.option("--errors", is_flag=True, help="There were errors on the way.")
+@click.option("--failed", is_flag=True, help="It was given up; writes a learning labelled unsolved.")
+@click.option("--skip-reason", type=click.Choice(list(NOTE_SKIPS)), help="Why there is nothing to note.")
+@click.option("--task", help="The task of the work.")
+@click.option("--path", "paths", multiple=True, metavar="GLOB", help="Files of the work.")
+@click.option("--tag", "tags", multiple=True, help="Topic of the work.")
+@click.option("--turn", default="", help="The turn: its id, or a word that names it in its session.")
 @click.option("--tools", type=click.IntRange(min=0), help="How many tools the turn used.")
-@click.option("--heartbeat", is_flag=True, help="Something woke the turn by the clock.")
-@click.option("--evidence", default="", metavar="A,B", help="What it rests on: commits, files, runs.")
+@click.option("--heartbeat", is_flag=True, help="A timer started the turn.")
+@click.option("--evidence", default="", metavar="A,B", help="Evidence: commits, files, runs.")
 @format_option
 def note(
     text: str, attempts: int, errors: bool, failed: bool, skip_reason: str | None, task: str | None,
     paths: tuple[str, ...], tags: tuple[str, ...], turn: str, tools: int | None, heartbeat: bool, evidence: str,
     output: str,
 ) -> None:  # fmt: skip
-    """Say how a piece of work went; more than one attempt asks for a learning, a script as proof, perhaps a rule.
+    """Note how a piece of work went.
+
+    After more than one attempt it suggests a learning, a script as proof, perhaps a rule.
 
     \b
     orbit note "Uploads fail without a retry key" --attempts 3 --errors
@@ -304,28 +307,26 @@ TARGET = click.argument("target", metavar="TARGET")
 
 @click.command("fail")
 @TARGET
-@click.option("--reason", metavar="WHY", help="Why it failed, for whoever would try it next.")
+@click.option("--reason", metavar="WHY", help="Why it failed.")
 @click.option(
     "--attempts",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How often it was tried, all in all; once more if not given.",
+    help="Number of attempts so far; one more if not given.",
 )
-@click.option(
-    "--ttl-days", type=click.IntRange(0, 36_500), metavar="DAYS", help="For how long, 7 days if not given; 0: for ever."
-)
+@click.option("--ttl-days", type=click.IntRange(0, 36_500), metavar="DAYS", help="For how many days; 0: for ever.")
 @click.option("--path", "paths", multiple=True, metavar="GLOB", help="Show it to agents that work on these files.")
-@click.option("--evidence", multiple=True, metavar="KIND:REF", help="Where it is told of: external:INC-42, task:T-1, …")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 while a failure of the target holds.")
-@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@click.option("--evidence", multiple=True, metavar="KIND:REF", help="Evidence: external:INC-42, task:T-1, …")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 while the target is marked as failed.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def fail(
     target: str, reason: str | None, attempts: int | None, ttl_days: int | None, paths: tuple[str, ...],
     evidence: tuple[str, ...], check: bool, dry_run: bool, output: str,
 ) -> None:  # fmt: skip
-    """Keep a target that failed from being tried again; TARGET is type:project:id, or type:id.
+    """Mark a target that failed, so that it is not retried.
 
-    Say it after the last attempt, not of what was never tried. While it holds, saying it again begins its time anew.
+    TARGET is type:project:id, or type:id. Use it after the last attempt. A second call starts the time again.
 
     \b
     orbit fail story:shop:S-1 --attempts 3 --reason "the sandbox has no browser"
@@ -358,10 +359,10 @@ def fail(
 
 @click.command("clear")
 @TARGET
-@click.option("--requeued", is_flag=True, help="It is asked for again; the log says so, and not that it succeeded.")
+@click.option("--requeued", is_flag=True, help="Log that it is requested again, not that it succeeded.")
 @format_option
 def clear(target: str, requeued: bool, output: str) -> None:
-    """Let a target that failed be tried again: it succeeded by now, or what stood in its way is gone.
+    """Let a failed target be tried again.
 
     \b
     orbit clear story:shop:S-1
@@ -387,19 +388,20 @@ def _failure_text(data: dict[str, object]) -> str:
     "--from",
     "agent",
     type=click.Choice([*READERS, EVENTS]),
-    help="Whose transcript it is; events: of every session in the event log.",
+    help="The agent of the transcript; events: all sessions of the event log.",
 )
 @click.argument("path", required=False, type=click.Path(dir_okay=False, exists=True, path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Say what would be left for review, write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the candidates; write nothing.")
 @click.option(
-    "--at-session-end", is_flag=True, hidden=True, help="A hook asks: do it only if the configuration says so."
+    "--at-session-end", is_flag=True, hidden=True, help="Called by a hook: run only if the configuration allows it."
 )
 @format_option
 def capture(agent: str | None, path: Path | None, dry_run: bool, at_session_end: bool, output: str) -> None:
-    """Learn from the transcript of a session; what it finds waits for review.
+    """Find learnings in the transcript of a session.
 
-    Found are ways of this project that failed and the ones that worked instead, what was looked for again and again,
-    and habits that the session shows. Without PATH it is the newest transcript of this project.
+    It finds commands of this project that failed and what worked in their place, repeated searches, habits of the
+    session, and corrections in the user's words. Candidates wait for review. Without PATH it reads the newest
+    transcript.
 
     \b
     orbit capture --dry-run

@@ -1,4 +1,4 @@
-"""`orbit queue`, `promote`, `reject`, `propose` and `apply`: a person's review."""
+"""`orbit review`, `queue`, `accept`, `reject`, `retire`, `propose` and `apply`: a person's review."""
 
 from __future__ import annotations
 
@@ -20,22 +20,26 @@ from orbit_registry.model.kind import Phase
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.registry import Registry
-from orbit_registry.render.records import record_data, table
+from orbit_registry.render.records import freshness_data, record_data, table
 from orbit_registry.repository.skills import read_skills
+from orbit_registry.retro.failures import open_failures
 from orbit_registry.review import consolidate as consolidation
 from orbit_registry.review import proposals, review
 from orbit_registry.review.proposals import recommended, record_drafts
 from orbit_registry.workspace.author import Review
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 
+MOST_LISTED = 10
+"""Records of each section that `orbit review` lists."""
+
 
 @click.command("queue")
 @click.option("--kind", help="Only of this kind.")
-@click.option("--count", "counts", is_flag=True, help="Print how many wait, no more.")
-@click.option("--notify", "notifies", is_flag=True, help="Tell what is new in it to ORBIT_NOTIFY_URLS.")
+@click.option("--count", "counts", is_flag=True, help="Print only the number.")
+@click.option("--notify", "notifies", is_flag=True, help="Send what is new to ORBIT_NOTIFY_URLS.")
 @format_option
 def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
-    """List what waits for a person's review, of every kind, the longest waiting first.
+    """List what waits for review, the longest waiting first.
 
     \b
     orbit queue --kind rule
@@ -84,25 +88,90 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     warn_of_unread(registry)
 
 
-@click.command("promote")
-@click.argument("any_ids", metavar="ID...", nargs=-1)
-@click.option("--by", metavar="WHO", help="Who approves; whoever runs this if not given.")
-@click.option("--reason", metavar="WHY", help="Why; kept in the record.")
-@binding_options
-@click.option("--due", is_flag=True, help="What was captured and not turned down for capture.auto_promote_days.")
+@click.command("review")
+@click.option("--kind", help="Only records of this kind.")
 @format_option
-def promote(
-    any_ids: Sequence[str], by: str | None, reason: str | None, expect: str | None, yes: bool, due: bool, output: str
-) -> None:
-    """Bring what waits for review into force: a suggested rule, a candidate, a proposed decision.
+def review_command(kind: str | None, output: str) -> None:
+    """List what needs a person's attention.
 
-    At a terminal it is shown whole, and comes into force as it was shown.
+    The sections are: waiting for review, no status stated, may no longer hold, failed.
 
     \b
-    orbit promote R-7k3fq --by "Ada Lovelace"
-    orbit promote R-7k3fq --expect 3f0c9a4be21d7780
-    orbit promote --due
+    orbit review
+    orbit review --kind learning
     """
+    registry = Registry.open()
+    if kind is not None:
+        registry.workspace.kinds[kind]
+    records = registry.collection.records
+    chosen = [record for record in records if kind in (None, record.kind.name)]
+    waiting = registry.whole(review.queue(records, kind))
+    unknown = review.without_status(records, kind)
+    by_path = registry.freshness(chosen)
+    stale = [record for record in chosen if record.path in by_path]
+    failed = [record for record in open_failures(records, datetime.now(UTC)) if kind in (None, record.kind.name)]
+    accept_unknown = review.approval_command(unknown)
+    sections = (
+        ("Waiting for review", waiting, "orbit accept ID, or orbit reject ID --reason WHY"),
+        ("No status stated", unknown, accept_unknown),
+        ("May no longer hold", stale, "orbit stale"),
+        ("Failed, not tried again", failed, "orbit clear TARGET"),
+    )
+    lines: list[str] = []
+    for title, listed, command in sections:
+        if listed:
+            rows = [(record.id, record.kind.name, record.status.name, record.title) for record in listed[:MOST_LISTED]]
+            more = f"… and {len(listed) - MOST_LISTED} more" if len(listed) > MOST_LISTED else ""
+            lines += [f"{title} ({len(listed)}): {command}", table(("id", "kind", "status", "title"), rows), more, ""]
+    data = {
+        "waiting": [{**record_data(record), "digest": record.digest} for record in waiting],
+        "unknown": [record_data(record) for record in unknown],
+        "stale": [freshness_data(record, by_path[record.path]) for record in stale],
+        "failures": [record_data(record) for record in failed],
+    }
+    text = "\n".join(line for line in lines if line or lines).rstrip() or "nothing needs attention"
+    following = [f"orbit show {waiting[0].id}"] if waiting else []
+    following += [command for _, listed, command in sections[1:3] if listed]
+    emit(output, data, text, next_commands=following)
+    warn_of_unread(registry)
+
+
+def _accept_command(name: str) -> click.Command:
+    """Return `orbit accept`, also under its earlier name."""
+
+    @click.command(name)
+    @click.argument("any_ids", metavar="ID...", nargs=-1)
+    @click.option("--by", metavar="WHO", help="Who accepts; you if not given.")
+    @click.option("--reason", metavar="WHY", help="Why; the record keeps it.")
+    @binding_options
+    @click.option(
+        "--due", is_flag=True, help="Accept what was captured and not rejected for capture.auto_promote_days."
+    )
+    @format_option
+    def accept(
+        any_ids: Sequence[str], by: str | None, reason: str | None, expect: str | None, yes: bool, due: bool,
+        output: str,
+    ) -> None:  # fmt: skip
+        """Accept records that wait for review.
+
+        At a terminal the whole record is shown first, and exactly that text is accepted.
+
+        \b
+        orbit accept R-7k3fq --by "Ada Lovelace"
+        orbit accept R-7k3fq --expect 3f0c9a4be21d7780
+        orbit accept --due
+        """
+        _accept(any_ids, by, reason, expect, yes, due, output)
+
+    return accept
+
+
+accept, promote = _accept_command("accept"), _accept_command("promote")
+
+
+def _accept(
+    any_ids: Sequence[str], by: str | None, reason: str | None, expect: str | None, yes: bool, due: bool, output: str
+) -> None:
     if due == bool(any_ids):
         both = "give ids or --due, not both" if due else "name ids, or give --due"
         raise UsageError(both, hint="`orbit queue` lists what waits")
@@ -115,13 +184,43 @@ def promote(
     _decide(any_ids, "live", review_of(any_ids, review, expect, yes, output), output)
 
 
+@click.command("retire")
+@click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
+@format_option
+def retire(any_ids: Sequence[str], output: str) -> None:
+    """Retire records that no longer hold.
+
+    The files stay. A decision becomes deprecated.
+
+    \b
+    orbit retire L-7k3fq
+    """
+    registry = open_registry()
+    author = registry.author()
+    done: list[Record] = []
+    refused: list[OrbitError] = []
+    for any_id in any_ids:
+        try:
+            record = registry.get(any_id)
+            done.append(review.retire(registry.workspace, record, author))
+        except OrbitError as error:
+            refused.append(error)
+    text = "\n".join(f"{record.id} is {record.status.name}  {record.title}\n  {record.path}" for record in done)
+    data = [record_data(record) for record in done]
+    if refused:
+        print_refusals(output, data if done else None, text, refused)
+    emit(output, data, text, next_commands=["orbit check"])
+
+
 @click.command("reject")
 @click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
-@click.option("--reason", metavar="WHY", required=True, help="Why; kept in the record.")
-@click.option("--by", metavar="WHO", help="Who rejects; whoever runs this if not given.")
+@click.option("--reason", metavar="WHY", required=True, help="Why; the record keeps it.")
+@click.option("--by", metavar="WHO", help="Who rejects; you if not given.")
 @format_option
 def reject(any_ids: Sequence[str], reason: str, by: str | None, output: str) -> None:
-    """Turn down what waits for review; the record stays, closed, so that the same is not proposed again.
+    """Reject records that wait for review.
+
+    The files stay, so that the same text is not proposed again.
 
     \b
     orbit reject R-7k3fq --reason "the linter says so already"
@@ -168,15 +267,14 @@ def line(value: str | None, option: str) -> str:
 
 @click.command("propose")
 @click.argument("any_ids", metavar="[ID]...", nargs=-1)
-@click.option("--consolidate", is_flag=True, help="Propose rules for themes, and the retirement of what nobody needs.")
-@click.option("--dry-run", is_flag=True, help="Write nothing; say what would be proposed.")
+@click.option("--consolidate", is_flag=True, help="Propose rules for themes, and retiring unused learnings.")
+@click.option("--dry-run", is_flag=True, help="Print what would be proposed; write nothing.")
 @format_option
 def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: str) -> None:
-    """Propose what learnings in force, or those that are named, would change in the project's skills.
+    """Propose changes of skills and records.
 
-    What adds to a page is kept as a diff that waits for approval; where a page says otherwise, or rests on what no
-    longer holds, a note waits. Without an ID, retros that are recorded are asked too, for skills and for records, and
-    errors that came outside of a record's scope. What was proposed before is not proposed again.
+    A learning that adds to a skill becomes a diff that waits for approval; where a skill contradicts it, a note waits.
+    Without ID, recorded retros and errors outside a record's scope are used too. Nothing is proposed twice.
 
     \b
     orbit propose --dry-run
@@ -274,14 +372,14 @@ def _proposal_lines(proposed: proposals.Proposed) -> list[str]:
 
 @click.command("apply")
 @click.argument("any_id", metavar="ID")
-@click.option("--dry-run", is_flag=True, help="Write nothing; print the diff, or why it does not fit.")
-@click.option("--expect", metavar="DIGEST", help="Only if it makes the diff that --dry-run printed this digest for.")
-@click.option("--yes", is_flag=True, help="Ask nothing; at a terminal the diff is shown before.")
+@click.option("--dry-run", is_flag=True, help="Print the diff, or why it does not fit; write nothing.")
+@click.option("--expect", metavar="DIGEST", help="Only if the diff has this digest, which --dry-run prints.")
+@click.option("--yes", is_flag=True, help="Do not ask; else a terminal shows the diff first.")
 @format_option
 def apply(any_id: str, dry_run: bool, expect: str | None, yes: bool, output: str) -> None:
-    """Put an approved proposal into its file: all of it, or nothing where it does not fit any more.
+    """Write an accepted proposal into its file.
 
-    What it says has to be what was approved.
+    It writes the whole diff, or nothing where the diff no longer fits or differs from what was accepted.
 
     \b
     orbit apply P-7k3fq --dry-run

@@ -27,14 +27,14 @@ SCHEMAS = ".orbit/schemas/"
 
 @click.command()
 @click.argument("folder", default=".", type=click.Path(file_okay=False, exists=True))
-@click.option("--yes", "-y", is_flag=True, help="Ask nothing.")
-@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
-    """Make this repository a workspace; running it again changes nothing.
+    """Set up Orbit in this git repository.
 
-    Writes .orbit/config.yaml with every default as a comment, the JSON Schemas for editors, and lines of .gitignore
-    and .gitattributes.
+    It writes .orbit/config.yaml, JSON Schemas for editors, and lines in .gitignore and .gitattributes. Running it again
+    changes nothing.
 
     \b
     orbit init --yes
@@ -89,10 +89,12 @@ def _setup_text(report: SetupReport, would: str) -> str:
 @click.option(
     "--assume", type=click.Choice(["accepted", "proposed"]), help="The status of decisions whose document states none."
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be taken, write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be adopted; write nothing.")
 @format_option
 def import_records(path: Path, source: str, assume: str | None, dry_run: bool, output: str) -> None:
-    """Take over records and decision documents; running it again changes nothing, and nothing is lost silently.
+    """Adopt decision documents, or records of another tool.
+
+    Your documents stay unchanged. Running it again changes nothing, and the report names everything that was left out.
 
     \b
     orbit import .                      # an .orbit/ of another tool, in place
@@ -104,15 +106,15 @@ def import_records(path: Path, source: str, assume: str | None, dry_run: bool, o
 
 
 @click.command("trust")
-@click.option("--yes", is_flag=True, help="Allow what is shown without asking.")
-@click.option("--list", "listed", is_flag=True, help="What you allowed, in every repository.")
-@click.option("--revoke", is_flag=True, help="Allow nothing here any more.")
+@click.option("--yes", is_flag=True, help="Allow without asking.")
+@click.option("--list", "listed", is_flag=True, help="List what you allowed, in every repository.")
+@click.option("--revoke", is_flag=True, help="Remove all permissions here.")
 @format_option
 def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
-    """Allow the commands that this repository's configuration names, exactly as they stand there.
+    """Allow the commands that the configuration names.
 
-    None of them is run before; one that changes has to be allowed again, and so has one that names a file of the
-    repository which changes. It is kept in your own configuration folder.
+    None of them runs before. A command that changes needs a new permission, and so does one that names a changed file
+    of the repository. Permissions are in your own configuration folder.
 
     \b
     orbit trust
@@ -192,10 +194,10 @@ def _command_lines(
 @click.option("--agent", type=click.Choice(hook_agents()), help="Only the hooks and transcripts of this agent.")
 @format_option
 def doctor(agent: str | None, output: str) -> None:
-    """Examine the workspace, the installed hooks and what arrived of what they showed; exits 1 on a problem.
+    """Test hooks and derived files, and explain problems.
 
-    Each hook is run as its agent runs it and its answer judged; what the event log says was shown is looked for in the
-    agents' own transcripts. Ids and counts are printed, nothing of what a transcript says.
+    It runs each installed hook as its agent would, and looks for the shown records in the agents' transcripts. It
+    prints ids and counts, no text of a transcript. It exits 1 on a problem.
 
     \b
     orbit doctor
@@ -208,16 +210,16 @@ def doctor(agent: str | None, output: str) -> None:
 
 
 @click.command()
-@click.option("--once", is_flag=True, help="Look once and end; so it does without --every too.")
-@click.option("--every", metavar="TIME", help="Look again and again: 30m, 4h, 1d. With --once the time looked back on.")
-@click.option("--strict", is_flag=True, help="Exit 1 on warnings as well.")
-@click.option("--notify", "notifies", is_flag=True, help="Tell what is newly found to ORBIT_NOTIFY_URLS.")
+@click.option("--once", is_flag=True, help="Check once; the default without --every.")
+@click.option("--every", metavar="TIME", help="Repeat: 30m, 4h, 1d. With --once: how far back to look.")
+@click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
+@click.option("--notify", "notifies", is_flag=True, help="Send new findings to ORBIT_NOTIFY_URLS.")
 @format_option
 def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output: str) -> None:
-    """Look at what nobody looks at: the store, its derived files, the log, the queue; exits 1 on a problem.
+    """Check store, log and queue, once or on a schedule.
 
-    Derived files that are missing, damaged or older than two days are made anew. Of the event log the last four hours
-    count, or those of --every. With --format json and without --once, one object a line.
+    Derived files that are missing, damaged or older than two days are rebuilt. It reads the events of the last four
+    hours, or of --every. It exits 1 on a problem. Without --once, --format json prints one object a line.
 
     \b
     orbit watchdog --once --strict

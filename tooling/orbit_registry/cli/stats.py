@@ -32,13 +32,13 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 @click.command()
-@click.option("--since", "days", type=click.IntRange(1, 36_500), metavar="DAYS", help="Only the last so many days.")
-@click.option("--effect", "is_effect", is_flag=True, help="What showing records did, beside sessions without them.")
+@click.option("--since", "days", type=click.IntRange(1, 36_500), metavar="DAYS", help="Only the last DAYS days.")
+@click.option("--effect", "is_effect", is_flag=True, help="Compare sessions with records and sessions without.")
 @format_option
 def stats(days: int | None, is_effect: bool, output: str) -> None:
-    """Say what agents were shown: how often, how often nothing and why, what they opened, and what it cost.
+    """Report what agents were shown, and what it cost.
 
-    The counts come from the event log of this machine, which keeps about the last five megabytes.
+    The counts come from this machine's event log, which keeps about five megabytes.
 
     \b
     orbit stats
@@ -175,22 +175,22 @@ def _ms_text(value: float | None) -> str:
     "--repo",
     type=click.Path(file_okay=False, exists=True, path_type=Path),
     default=".",
-    help="The workspace whose records and history are asked; the current folder's if not given.",
+    help="The workspace to read; else the current one.",
 )
-@click.option("--since", metavar="REF", help="Leave out the commits up to this one: a commit, a tag or a branch.")
+@click.option("--since", metavar="REF", help="Only commits after this commit, tag or branch.")
 @click.option(
     "--commits",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Take the commits of this file: JSON lines of {commit, date, subject, files}.",
+    help="Read commits from JSON lines of {commit, date, subject, files}.",
 )
-@click.option("--effect", "is_effect", is_flag=True, help="What records did: commits that had one beside earlier ones.")
+@click.option("--effect", "is_effect", is_flag=True, help="Compare commits before and after a record.")
 @format_option
 def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool, output: str) -> None:
-    """Walk commits and say what would have been shown for the files each touched, with the records of then.
+    """Replay past commits: what would have been shown.
 
-    One file is one call of an editing tool, one commit one session. Shown records that a commit speaks of, by id or by
-    one of their tasks, count as right; most commits speak of none, so the counts stand beside each share.
+    A file is one edit, a commit one session, with the records of that time. A shown record is right if the commit names
+    it or one of its tasks; most commits name none, so the report gives the counts.
 
     \b
     orbit replay --since v1.0
@@ -210,13 +210,14 @@ def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool,
 
 @click.command()
 @click.option("--commits", "count", type=click.IntRange(1, 5_000), default=300, show_default=True,
-              help="The newest commits whose messages are asked about.")  # fmt: skip
+              help="How many of the newest commits to ask about.")  # fmt: skip
 @click.option("--format", "output", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
-              help="How to print.")  # fmt: skip
+              help="Output format.")  # fmt: skip
 def prove(count: int, output: str) -> None:
-    """Measure whether records reach the work they are about here, compared with git log and full-text search.
+    """Measure whether records reach the work they are about.
 
-    It asks the hook and the search as an agent would, and writes nothing. A thousand records take less than a minute.
+    It compares hooks and search with `git log` and full-text search on this repository. It writes nothing, and takes
+    less than a minute for 1,000 records.
 
     \b
     orbit prove
@@ -237,7 +238,7 @@ _MAIN_FIELDS = ("at", "event", "surface", "session")
 
 @click.group("events")
 def events_group() -> None:
-    """The event log: what was shown, opened, noted and done, on this machine.
+    """Read or export the event log.
 
     \b
     orbit events tail -n 5
@@ -246,11 +247,11 @@ def events_group() -> None:
 
 
 @events_group.command("tail")
-@click.option("-n", "count", type=click.IntRange(0, 100_000), default=20, show_default=True, help="How many.")
-@click.option("--follow", "-f", "follows", is_flag=True, help="Go on with what is written from now on, until ended.")
+@click.option("-n", "count", type=click.IntRange(0, 100_000), default=20, show_default=True, help="How many events.")
+@click.option("--follow", "-f", "follows", is_flag=True, help="Print new events as they come; Ctrl-C ends it.")
 @format_option
 def tail(count: int, follows: bool, output: str) -> None:
-    """Print the last events, the newest last; lines that are no event are left out.
+    """Print the last events, the newest last.
 
     With --follow, --format json prints one object a line.
 
@@ -274,7 +275,9 @@ def tail(count: int, follows: bool, output: str) -> None:
 @events_group.command("stats")
 @format_option
 def count_events(output: str) -> None:
-    """Count the events by name and by surface, and the lines that are none by why.
+    """Count events by name and surface.
+
+    Lines that are no event are counted by reason.
 
     \b
     orbit events stats
@@ -307,15 +310,13 @@ def count_events(output: str) -> None:
 
 
 @events_group.command("export")
-@click.option(
-    "--endpoint", metavar="URL", help="Where a collector listens for OTLP over HTTP; else OTEL_EXPORTER_OTLP_…."
-)
-@click.option("--all", "everything", is_flag=True, help="What was sent before too.")
+@click.option("--endpoint", metavar="URL", help="Address of an OTLP/HTTP collector; else OTEL_EXPORTER_OTLP_….")
+@click.option("--all", "everything", is_flag=True, help="Send events again that were sent before.")
 @format_option
 def export(endpoint: str | None, everything: bool, output: str) -> None:
-    """Send a span for each selection, capture and sync that was not sent before; needs `orbit-registry[otel]`.
+    """Send new events as OpenTelemetry spans.
 
-    Ids, counts, reasons and times are sent, no path and no word that somebody wrote.
+    It sends ids, counts, reasons and times, no path and no text. It needs the extra `orbit-registry[otel]`.
 
     \b
     orbit events export --endpoint http://localhost:4318

@@ -56,7 +56,7 @@ _CONFIRM = truth("Write it; without this the call shows the nearest records and 
 _PROJECT = text("The project at hand, where the repository has several.", "billing", longest=200)
 _LIMIT = number("At most so many.", 20, 100)
 _ALL = truth("Also records that wait for review or are closed.")
-_PURPOSE = choice("Whom it is for: plan says what whoever plans the next run should know.", "prompt", "plan")
+_PURPOSE = choice("prompt: for a task; plan: for planning the next run.", "prompt", "plan")
 _RELATED = Tool(
     "related", "Related records",
     "Say what a record has to do with: links from and to it, and what texts cite.",
@@ -91,17 +91,11 @@ _RUN = Tool(
 )  # fmt: skip
 
 
-def tools(kinds: KindTable, *, aliases: bool = True, running: bool = False, planning: bool = False) -> dict[str, Tool]:
-    """Return the tools by name, general ones first.
-
-    `running` includes `run`; `planning` lets `brief` plan the next run of a loop.
-    """
+def tools(kinds: KindTable, *, aliases: bool = True, running: bool = False) -> dict[str, Tool]:
+    """Return the tools by name, general ones first; `running` includes `run`."""
     general = {
         tool.name: tool for tool in (*_reading_tools(kinds), *_writing_tools(kinds), *([_RUN] if running else []))
     }
-    if planning:
-        brief = general["brief"]
-        general["brief"] = replace(brief, properties={**brief.properties, "purpose": _PURPOSE})
     if not aliases:
         return general
     named_tools = [
@@ -162,6 +156,7 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
                 "agent": text("Your role: its categories lead to learnings and narrow them.", "tester", longest=100),
                 "project": _PROJECT,
                 "task_class": choice("What the work is; told by its words if not given.", *CLASSES),
+                "purpose": _PURPOSE,
             },
             read_tools.brief, carries=False,
         ),
@@ -250,8 +245,7 @@ def available_tools(*, aliases: bool = True, workspace: Workspace | None = None)
     """Return the tools for a project's kinds, or for the shipped kinds without a project."""
     if workspace is None:
         return tools(load_kinds(), aliases=aliases)
-    planning = workspace.config.setting("loop", "enabled")
-    return tools(workspace.kinds, aliases=aliases, running=may_run(workspace), planning=planning)
+    return tools(workspace.kinds, aliases=aliases, running=may_run(workspace))
 
 
 def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], Registry]) -> Reply:

@@ -11,6 +11,8 @@ from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import Record
 
+_NUMBER = re.compile(r"(?P<prefix>[A-Za-z]+-)?0*(?P<number>\d{1,9})")
+
 NAMED = 3
 """Examples in a hint about an unknown id."""
 _SHORT = re.compile(r"(?:(?P<prefix>[a-z]{1,20})[-_ #]?)?(?P<number>\d{1,9})")
@@ -63,14 +65,30 @@ class RecordSet:
         """Return the records that an id can mean: by id, else by legacy id, else by the last part of a legacy id."""
         return self.with_id(any_id) or self.with_legacy_id(any_id) or self.with_former_name(any_id)
 
+    def _with_loose_id(self, any_id: str) -> list[Record]:
+        """Return the records that `1`, `ADR-1` or `adr-0001` means."""
+        folded = any_id.casefold()
+        number = _NUMBER.fullmatch(any_id)
+        if number is None:
+            return [record for record in self._records if record.id.casefold() == folded]
+        prefix = (number["prefix"] or "").casefold()
+        return [
+            record
+            for record in self._records
+            if record.kind.numbering == "sequence"
+            and prefix in ("", record.kind.prefix.casefold())
+            and (tail := record.id.removeprefix(record.kind.prefix)).isdecimal()
+            and int(tail) == int(number["number"])
+        ]
+
     def get(self, any_id: str) -> Record:
-        """Return the one record that an id or legacy id means.
+        """Return the one record that an id or legacy id means; `1`, `ADR-1` and `adr-0001` are loose forms of an id.
 
         Raises:
             RecordNotFoundError: nothing has that id, or its file holds no record.
             AmbiguousIdError: several records have it; the message lists them.
         """
-        records = self.candidates(any_id)
+        records = self.candidates(any_id) or self._with_loose_id(any_id)
         if len(records) == 1:
             return records[0]
         if not records:

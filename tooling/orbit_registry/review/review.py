@@ -69,6 +69,21 @@ def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, r
     return transition(workspace, record, to, author, review)
 
 
+def retire(workspace: Workspace, record: Record, author: Author) -> Record:
+    """Close a live record that no longer holds.
+
+    Raises:
+        RefusedError: its kind has no status for that, or it is not live.
+    """
+    kind = record.kind
+    verbs = [to for to in kind.verbs.values() if kind.status(to).phase == "closed" and to in record.status.to]
+    to = next((to for to in verbs if not kind.is_rejection(kind.status(to))), None)
+    if record.phase != "live" or to is None:
+        message = f"{record.id} is {record.status.name} and can't be retired"
+        raise RefusedError(message, hint=kind.transitions_help(record.status, record.id))
+    return transition(workspace, record, to, author)
+
+
 def transition(
     workspace: Workspace,
     record: Record,
