@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -83,6 +84,34 @@ def test_a_hold_out_gives_the_effect_of_a_record(workspace: Path, capsys: Captur
     assert record["effect"]["failures_avoided"]["low"] > 75
     assert record["effect"]["retries"]["high"] < 0 < record["effect"]["tokens"]["difference"]
     assert record["votes"] == 0
+
+
+def test_transcripts_tell_what_sessions_used(
+    workspace: Path, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half as much with the record; a session whose transcript is gone counts in neither mean."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    folder = tmp_path / "claude/projects" / re.sub("[^A-Za-z0-9]", "-", str(workspace))
+    folder.mkdir(parents=True)
+    record_id = learn("Retries need a key", "src/**")
+    for number in range(60):
+        withheld = number % 2 == 0
+        logged(
+            workspace, {"session": f"s{number}", **({"withheld": [record_id]} if withheld else {"hits": [record_id]})}
+        )
+        usage = {"input_tokens": (2_000 if withheld else 1_000) + 10 * (number % 5), "output_tokens": 5}
+        line = {"type": "assistant", "timestamp": "2099-01-01T00:00:00Z"}
+        answers = [{**line, "message": {"id": str(turn), "usage": usage}} for turn in range(4 if withheld else 2)]
+        if number < 50:
+            (folder / f"s{number}.jsonl").write_text("\n".join(map(json.dumps, answers)), "utf-8")
+    data = measured(capsys, "stats")
+
+    overall = data["overall"]
+    assert (data["sessions"], data["transcripts"]) == (60, 50)
+    assert overall["turns"]["difference"] == pytest.approx(-0.5)
+    assert overall["used_tokens"]["low"] < -0.7469 < overall["used_tokens"]["high"] < -0.74
+    assert overall["used_tokens"]["withheld"] == pytest.approx(8_100, rel=0.01)
+    assert overall["used_tokens"]["needed"] > 20
 
 
 def test_without_a_hold_out_there_is_no_effect(workspace: Path, capsys: Capture) -> None:

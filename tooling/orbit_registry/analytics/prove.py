@@ -104,7 +104,7 @@ class Proof:
         yield from (f"  {way:<9}{_token_text(counts)}" for way, counts in self.tokens.items())
 
     def _head(self) -> str:
-        return f"{self.records} records, {self.live} of them live; commits: {self.commits}, the newest"
+        return f"records: {self.records}, live: {self.live}; newest commits: {self.commits}"
 
     def markdown(self) -> str:
         """Return the proof as a table, which depends on nothing but the repository."""
