@@ -148,12 +148,12 @@ def reference(session: nox.Session) -> None:
 @nox.session(venv_backend="none", default=False)
 def proof(session: nox.Session) -> None:
     """Write what `orbit prove` says of this repository into docs/reference/proof.md."""
-    orbit = environment(session) / "orbit"
-    table = session.run(str(orbit), "prove", "--format", "markdown", external=True, silent=True)
+    text = session.run(str(environment(session) / "orbit"), "prove", external=True, silent=True)
+    what, table, _ = str(text).split("\n\n")
     page = ROOT / "docs" / "reference" / "proof.md"
     head, begin, rest = page.read_text("utf-8").partition("<!-- proof:begin -->\n")
     _, end, tail = rest.partition("<!-- proof:end -->\n")
-    page.write_text(f"{head}{begin}{str(table).strip()}\n\n{end}{tail}", "utf-8")
+    page.write_text(f"{head}{begin}{what}\n\n{table}\n\n{end}{tail}", "utf-8")
 
 
 @nox.session(venv_backend="none", default=False)

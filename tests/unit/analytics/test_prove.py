@@ -98,7 +98,7 @@ def test_a_sample_is_drawn_and_said(project: Path, monkeypatch: pytest.MonkeyPat
     first, second = proof_of(project), proof_of(project)
     assert first.samples["files"] == (2, 3)
     assert first.notes == ["2 of 3 files were asked about, drawn at random"]
-    assert first.markdown() == second.markdown()
+    assert first.text() == second.text()
 
 
 def test_json_fits_its_schema(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

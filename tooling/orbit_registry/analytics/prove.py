@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -31,7 +31,7 @@ from orbit_registry.workspace.git import Commit, newest_commits
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 WAYS = ("orbit", "git log", "fts5")
-MOST_FILES, MOST_TITLES = 1_000, 300
+MOST_FILES, MOST_TITLES = 2_000, 300
 """Files that live records apply to, and superseded records, that are asked about; of more a sample is drawn."""
 FIRST, AT_PROMPT, AT_EDIT = 5, 3, 5
 """Records of a search, at a prompt and at an edit that count; FTS5 may give as many."""
@@ -55,6 +55,7 @@ MEASURES: Measures = {
     "successor": ("more", f"the same titles: a successor is among the first {FIRST}"),
 }
 """What is measured: whether more or less is better, and the words for it."""
+TOKENS = "tokens: what such an edit costs, the median and the most"
 
 
 @dataclass(slots=True)
@@ -89,32 +90,17 @@ class Proof:
         }  # fmt: skip
 
     def text(self) -> str:
-        """Return the proof as text."""
-        return "\n".join(self._lines())
-
-    def _lines(self) -> Iterator[str]:
-        yield f"{self._head()}; {self.seconds:.1f} s"
-        yield from (f"  {note}" for note in self.notes)
-        for name, (better, what) in MEASURES.items():
-            yield ""
-            yield f"{name}: {what} ({better} is better)"
-            yield from (f"  {way:<9}{share.text()}" for way, share in zip(WAYS, self.shares[name], strict=True))
-        yield ""
-        yield "tokens of such an edit (less is better)"
-        yield from (f"  {way:<9}{_token_text(counts)}" for way, counts in self.tokens.items())
-
-    def _head(self) -> str:
-        return f"records: {self.records}, live: {self.live}; newest commits: {self.commits}"
-
-    def markdown(self) -> str:
-        """Return the proof as a table, which depends on nothing but the repository."""
-        rows = [(f"{name}: {what}", better, *(share.text() for share in self.shares[name]))
-                for name, (better, what) in MEASURES.items()]  # fmt: skip
-        costs = (_token_text(self.tokens[way]) if way in self.tokens else "-" for way in WAYS)
-        table = [("measure", "better is", *WAYS), ("---",) * (len(WAYS) + 2), *rows,
-                 ("tokens of such an edit", "less", *costs)]  # fmt: skip
-        notes = "".join(f" {note[:1].upper()}{note[1:]}." for note in self.notes)
-        return "\n".join([f"{self._head()}.{notes}", "", *(f"| {' | '.join(row)} |" for row in table)])
+        """Return the proof as text: what was asked, a table that Markdown takes too, and what its rows count."""
+        rows = [("measure", "better", *WAYS), ("---",) * (2 + len(WAYS))]
+        rows += [
+            (name, better, *(share.text() for share in self.shares[name])) for name, (better, _) in MEASURES.items()
+        ]
+        rows.append(("tokens", "less", *(_token_text(self.tokens.get(way, ())) for way in WAYS)))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        table = (" | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+        notes = [f"records: {self.records}, live: {self.live}; newest commits: {self.commits}", *self.notes]
+        legend = (f"{name}: {what}" for name, (_, what) in MEASURES.items())
+        return "\n".join(["; ".join(notes), "", *(f"| {row} |" for row in table), "", *legend, TOKENS])
 
 
 def _token_data(counts: Sequence[int]) -> dict[str, object]:
@@ -123,7 +109,7 @@ def _token_data(counts: Sequence[int]) -> dict[str, object]:
 
 
 def _token_text(counts: Sequence[int]) -> str:
-    return f"{statistics.median(counts):.0f} at the median, {max(counts)} at most" if counts else "no edit"
+    return f"{statistics.median(counts):.0f}, {max(counts)}" if counts else "-"
 
 
 def unrelated_texts() -> list[str]:

@@ -211,8 +211,7 @@ def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool,
 @click.command()
 @click.option("--commits", "count", type=click.IntRange(1, 5_000), default=300, show_default=True,
               help="How many of the newest commits to ask about.")  # fmt: skip
-@click.option("--format", "output", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
-              help="Output format.")  # fmt: skip
+@format_option
 def prove(count: int, output: str) -> None:
     """Measure whether records reach the work they are about.
 
@@ -229,8 +228,12 @@ def prove(count: int, output: str) -> None:
     steps = sys.stderr.isatty()
     proof = proved(registry.workspace, registry.records, registry.searcher, count,
                    lambda step: click.echo(f"asking: {step}", err=True) if steps else None)  # fmt: skip
-    text = proof.markdown() if output == "markdown" else proof.text()
-    emit(output, proof.as_data(), text, next_commands=["orbit stats --effect", "orbit replay", "orbit scope suggest"])
+    emit(
+        output,
+        proof.as_data(),
+        proof.text(),
+        next_commands=["orbit stats --effect", "orbit replay", "orbit scope suggest"],
+    )
 
 
 _MAIN_FIELDS = ("at", "event", "surface", "session")
