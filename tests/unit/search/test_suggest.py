@@ -15,7 +15,7 @@ TREE = Tree(FILES, frozenset({"docs/adr/0001-a.md"}))
 
 
 def clue(path: str, weight: float = SURE, words: str = "") -> Clue:
-    return Clue(path, "text", words or path, weight)
+    return Clue(path, words or path, weight)
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,6 @@ def _hunks(diff: str, path: str) -> list[_Hunk] | Conflict:
 
 
 def _sides(lines: Sequence[str], at: int) -> tuple[list[str], list[str], int]:
-    """Return a hunk's old lines, its new lines, and the number of the line after it."""
     before: list[str] = []
     after: list[str] = []
     sides = {" ": (before, after), "-": (before,), "+": (after,)}

@@ -157,7 +157,6 @@ def literal_of(segment: str) -> str | None:
 
 @lru_cache(maxsize=8192)  # the globs of a project share their directories' names
 def _chunks(segment: str) -> tuple[tuple[str, ...], ...]:
-    """Return the units between the stars of a canonical segment."""
     chunks: list[list[str]] = [[]]
     for unit in _UNIT.findall(segment):
         if unit == "*":
@@ -262,11 +261,8 @@ class _Scanner:
         self.text = text
         self.offset = offset
 
-    def expansions(self) -> list[str]:
+    def expansions(self, nesting: int = 0) -> list[str]:
         """Return the texts without braces, one for each choice."""
-        return self._sequence(0)
-
-    def _sequence(self, nesting: int) -> list[str]:
         parts: list[list[str]] = []
         run = ""
         while self.offset < len(self.text):
@@ -296,7 +292,7 @@ class _Scanner:
         choices: list[str] = []
         while True:
             self.offset += 1
-            choices += self._sequence(nesting)
+            choices += self.expansions(nesting)
             if len(choices) > MAX_EXPANSIONS:
                 raise _too_many()
             if self.offset == len(self.text):

@@ -197,8 +197,6 @@ def _with_span(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInli
 
 
 def _with_columns(rule: Callable[[StateBlock, int, int, bool], bool]) -> Callable[[StateBlock, int, int, bool], bool]:
-    """Wrap the rule of tables so that each row has its text and the column where it begins."""
-
     def wrapped(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         first = len(state.tokens)
         if not rule(state, start, end, silent):
@@ -247,7 +245,6 @@ def _whole_rows(state: StateCore) -> None:
 
 
 def _cells(text: str, start: int, end: int) -> list[Span]:
-    """Return the spans of a row's cells, without surrounding blanks."""
     bounds = [start - 1, *(pipe.start() for pipe in _PIPE.finditer(text, start, end)), end]
     spans = [_stripped(text, Span(before + 1, after)) for before, after in pairwise(bounds)]
     first = int(not spans[0].of(text))
@@ -402,7 +399,6 @@ class _Reader:
             self.links.append(Link(text, target, self.lines.position(span.start), span, target_span, kind))
 
     def _definition(self, label: str) -> Span | None:
-        """Return the span of the target in a reference definition."""
         from markdown_it.common.utils import normalizeReference
 
         definition = self.references.get(normalizeReference(label))
@@ -418,8 +414,6 @@ def _is_inside(token: Token) -> bool:
 
 
 def _translated(places: _Places, start: int, end: int) -> Span:
-    """Return the span in the text for offsets in an inline token's content."""
-
     def in_text(offset: int) -> int:
         content, text = places[bisect_right(places, offset, key=itemgetter(0)) - 1]
         return text + offset - content
@@ -456,19 +450,13 @@ _MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
 _COMMENTS = re.compile(r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL)
 _TOML = re.compile(r"\ufeff?\+{3}[ \t]*\r?\n(?:(?!\+{3})[^\n]*\n){0,400}?\+{3}[ \t]*(?:\r?\n|\Z)")
 _TOML_LINE = re.compile(r"^[ \t]*[\w-]+[ \t]*=", re.MULTILINE)
-_FRONT_MATTER = re.compile(rf"\ufeff?(?:\s*<!--|---|\+\+\+|{_MAPPING_LINE.pattern.removesuffix('$)')}[\r\n]|\Z))")
-"""Quick test for the start of a front matter."""
 _FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text
 
 
 def content_start(text: str) -> int:
     """Return the offset after the front matter or the byte order mark."""
-    if _FRONT_MATTER.match(text) is not None:
-        lines = TextLines(text)
-        _, first_line = find_front_matter(text, lines)
-        if first_line:
-            return lines.start_of(first_line)
-    return int(text.startswith("\ufeff"))
+    lines = TextLines(text)
+    return lines.start_of(find_front_matter(text, lines)[1]) or int(text.startswith("\ufeff"))
 
 
 def find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:

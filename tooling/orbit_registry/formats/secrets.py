@@ -150,7 +150,6 @@ def _with_form(text: str) -> Iterator[Suspect]:
 
 
 def _with_name(text: str) -> Iterator[Suspect]:
-    """Yield random-looking values whose names say that they are secret."""
     for match in re.finditer(_NAMED, text):
         name = next(name for name in _BY_NAME if match[name] is not None)
         value = match[name]

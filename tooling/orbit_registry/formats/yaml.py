@@ -105,7 +105,6 @@ def double_quoted(text: str) -> str:
 
 
 def _block_safe(text: str) -> bool:
-    """Say whether a literal block reads back as the same text."""
     lines = text.split("\n")
     if not text.strip() or lines[0].startswith((" ", "\t")) or not lines[0] or "\r" in text or "\t" in text:
         return False

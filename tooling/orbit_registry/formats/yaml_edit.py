@@ -108,8 +108,7 @@ def _edit_value(text: str, key: ScalarNode, node: Node, old: object, new: object
         isinstance(node, MappingNode)
         and isinstance(old, dict)
         and isinstance(new, Mapping)
-        and new
-        and not node.flow_style
+        and (new and not node.flow_style)
     ):
         inner = node.value[0][0].start_mark.column if node.value else indent + 2
         yield from _edit_mapping(text, node, old, new, inner, [])
@@ -143,7 +142,6 @@ def _is_one_line(value: object) -> bool:
 
 
 def _render_like(quote: str, value: object, indent: int) -> str:
-    """Render a scalar in the quotes that were there, if they can hold it."""
     if isinstance(value, str) and quote == "'" and value.isprintable():
         return "'" + value.replace("'", "''") + "'"
     if isinstance(value, str) and quote == '"':
@@ -167,10 +165,8 @@ def _edit_sequence(text: str, node: SequenceNode, old: list[object], new: list[o
             yield _Splice(where, where, lines)
         else:
             for index in range(first, last):
-                splice = _Splice(
-                    _item_start(text, node, index), _item_end(text, node, index), lines if index == first else ""
-                )
-                yield splice
+                start_of_item, end_of_item = _item_start(text, node, index), _item_end(text, node, index)
+                yield _Splice(start_of_item, end_of_item, lines if index == first else "")
 
 
 def _item_start(text: str, node: SequenceNode, index: int) -> int:

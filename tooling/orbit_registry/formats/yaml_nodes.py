@@ -106,7 +106,6 @@ def _follow(node: Node | None, pointer: Sequence[str | int]) -> tuple[Node | Non
 
 
 def _place_of_problem(text: str) -> Position:
-    """Return the position at which ruamel stops in a text that ryaml refuses."""
     try:
         compose(text)
     except YamlProblemError as error:
@@ -155,7 +154,6 @@ def _opening(text: str, start: int) -> int:
 
 
 def _walk(node: Node) -> Iterator[Node]:
-    """Yield the node and all nodes below it, each shared one once."""
     visited: set[int] = set()
     stack = [node]
     while stack:

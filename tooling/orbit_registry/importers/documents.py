@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, UsageError
@@ -19,6 +20,7 @@ from orbit_registry.formats.adr.file_names import (
     is_request_folder,
     read_name,
 )
+from orbit_registry.formats.adr.model import AdrFile
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.operations.adoption import NO_ENTRY, adopt, reason_for_none
@@ -66,12 +68,9 @@ class DocumentImporter:
 
     def detects(self, path: Path) -> bool:
         """Say whether the first decisions below the path have this format."""
-        styles = {
-            "madr": ("front-matter", "bullets", "table", "badge", "notice", "none"),
-            "nygard": ("section", "line"),
-        }
-        formats = [style for name in _sample(path) for style in _styles(path, name)]
-        matching = sum(1 for style in formats if style in styles[self.name])
+        styles = {"madr": ("front-matter", "bullets", "table", "badge", "none"), "nygard": ("section", "line")}
+        formats = [entry.format for file in _sample(path) for entry in file.entries]
+        matching = sum(style in styles[self.name] for style in formats)
         return bool(formats) and (self.name == "nygard" or matching * 2 >= len(formats))
 
     def run(self, path: Path, start: Path, *, assume: str | None, dry_run: bool) -> TakeoverReport:
@@ -156,11 +155,8 @@ def _select(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
         ):
             outcomes.append(Outcome("left", path, None, f"{NOT_READ} ({suffix})"))
         elif suffix in _MARKED_UP:
-            outcomes.append(
-                Outcome(
-                    "left", path, None, f"not Markdown ({suffix}), and it does not read like a decision; nothing to do"
-                )
-            )
+            reason = f"not Markdown ({suffix}), and it does not read like a decision; nothing to do"
+            outcomes.append(Outcome("left", path, None, reason))
         if not is_markdown(name):
             if _OF_AGENTS.match(path):
                 outcomes.append(Outcome("left", path, None, _MEMORY))
@@ -180,15 +176,14 @@ def _names_decisions(path: str) -> bool:
     folder, _, name = path.rpartition("/")
     stem = posixpath.splitext(name)[0]
     parsed = read_name(stem)
-    return (
-        parsed is not None and parsed.number is not None and parsed.is_decisions and bool(parsed.lead or parsed.title)
-    ) or any(is_decision_folder(part) or is_request_folder(part) for part in folder.split("/"))
+    if parsed is not None and parsed.number is not None and parsed.is_decisions and (parsed.lead or parsed.title):
+        return True
+    return any(is_decision_folder(part) or is_request_folder(part) for part in folder.split("/"))
 
 
 def _reads_like_one(workspace: Workspace, path: str) -> bool:
-    """Say whether a document in another markup reads like a decision."""
-    stem, suffix = posixpath.splitext(path)
-    if suffix.lower() not in _MARKED_UP or (workspace.root / path).is_symlink():
+    stem = posixpath.splitext(path)[0]
+    if (workspace.root / path).is_symlink():
         return False
     try:
         text = read_text(workspace.root / path, limit=DOCUMENT_LIMIT)
@@ -223,7 +218,6 @@ def _skip_reason(workspace: Workspace, path: str, is_beside: bool) -> str:
 
 
 def _files(workspace: Workspace, within: str) -> list[str]:
-    """Return the files below a folder that git does not ignore, sorted."""
     if workspace.git.top is not None:
         options = ("--cached", "--others", "--exclude-standard", "--", within or ".")
         with contextlib.suppress(GitError):
@@ -234,27 +228,15 @@ def _files(workspace: Workspace, within: str) -> list[str]:
     return sorted(walk(workspace.root, within, without=_OURS))
 
 
-def _sample(path: Path) -> list[str]:
-    """Return some documents below a path that may be decisions."""
-    if path.is_file():
-        return [path.name] if is_markdown(path.name) else []
-    names: list[str] = []
-    for name in walk(path, without=_OURS):
-        if is_markdown(name) and (
-            is_log_name(posixpath.splitext(posixpath.basename(name))[0]) or _names_decisions(f"{path.name}/{name}")
-        ):
-            names.append(name)
-            if len(names) >= _SAMPLE:
-                break
-    return names
+def _sample(path: Path) -> Iterator[AdrFile]:
+    names = iter([""]) if path.is_file() else (name for name in walk(path, without=_OURS) if _may_be_one(path, name))
+    for name in islice((name for name in names if is_markdown(name or path.name)), _SAMPLE):
+        with contextlib.suppress(OrbitError):
+            yield read_document(read_text(path / name, limit=DOCUMENT_LIMIT), name or path.name)
 
 
-def _styles(path: Path, name: str) -> list[str]:
-    try:
-        text = read_text(path if path.is_file() else path / name, limit=DOCUMENT_LIMIT)
-    except OrbitError:
-        return []
-    return [entry.format for entry in read_document(text, name).entries]
+def _may_be_one(path: Path, name: str) -> bool:
+    return is_log_name(posixpath.splitext(posixpath.basename(name))[0]) or _names_decisions(f"{path.name}/{name}")
 
 
 IMPORTERS = (DocumentImporter("madr"), DocumentImporter("nygard"))

@@ -43,12 +43,7 @@ def importers() -> Mapping[str, Importer]:
 
 
 def import_from(
-    path: Path,
-    source: str = "auto",
-    *,
-    start: Path | None = None,
-    assume: str | None = None,
-    dry_run: bool = False,
+    path: Path, source: str = "auto", *, start: Path | None = None, assume: str | None = None, dry_run: bool = False
 ) -> TakeoverReport:
     """Import what another tool wrote at `path` in the format `source`."""
     formats = importers()

@@ -41,20 +41,10 @@ from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.schema import SCHEMA_VERSION
 from orbit_registry.model.votes import format_time
+from orbit_registry.operations import init
 from orbit_registry.operations.adoption import in_steps
 from orbit_registry.operations.document_facts import one_line, stable_uid
 from orbit_registry.operations.import_report import Outcome, OutcomeKind, TakeoverReport
-from orbit_registry.operations.init import (
-    GITATTRIBUTES,
-    GITIGNORE,
-    SetupReport,
-    add_lines,
-    config_text,
-    detect_style,
-    schema_texts,
-    setup_workspace,
-    write_schemas,
-)
 from orbit_registry.repository.codec import ordered
 from orbit_registry.repository.documents import entry_text
 from orbit_registry.repository.guard import refuse_for_agent, write_step
@@ -265,7 +255,6 @@ def _data(
 def _files(
     layout: OrbitLayout, assignment: _Assignment, home: ProseHome | None
 ) -> tuple[dict[str, str], list[str], list[object]]:
-    """Return the other files of the new record, what was dropped and why, and its comments."""
     files: dict[str, str] = {}
     dropped: list[str] = []
     comments: list[object] = []
@@ -274,7 +263,7 @@ def _files(
         if name in _LOGS and not content.strip():
             dropped.append(f"its empty {name} is dropped: here it is made on the first entry")
         elif name == "comments.jsonl":
-            comments = _rows(content)
+            comments = [_json(line) for line in content.splitlines() if line.strip()]
             dropped.append("its comments are kept in the record, as x-comments")
         elif name == "votes.jsonl":
             files[name] = _votes(content, assignment)
@@ -291,28 +280,19 @@ def _files(
     return files, dropped, comments
 
 
-def _rows(content: str) -> list[object]:
-    """Return the rows of a JSONL file; an invalid line stays text."""
-    rows: list[object] = []
-    for line in content.splitlines():
-        if line.strip():
-            try:
-                rows.append(json.loads(line))
-            except (ValueError, RecursionError):
-                rows.append(line)
-    return rows
+def _json(line: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return line
 
 
 def _votes(content: str, assignment: _Assignment) -> str:
-    """Return the votes with the record's new id; an invalid line stays."""
     if assignment.id == assignment.foreign.id:
         return content
     lines = []
     for line in content.splitlines():
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            row = None
+        row = _json(line)
         if isinstance(row, dict) and row.get("learning_id") == assignment.foreign.id:
             line = json.dumps({**row, "learning_id": assignment.id}, ensure_ascii=False)
         lines.append(line)
@@ -434,28 +414,20 @@ def _marked(path: Path) -> Path | None:
 
 def target_of(start: Path, orbit: Path) -> Workspace:
     """Return the workspace of the new records; one that is still to be made has its future configuration."""
-    root = orbit.parent
-    if orbit.name == ORBIT and (root == start or root in start.parents or not _inside_workspace(start)):
-        if (orbit / "config.yaml").exists():
-            return open_workspace(root)
-        return Workspace(root, replace(config_of({}), adr=detect_style(root)), load_kinds())
-    try:
-        return find_workspace(start)
-    except ForeignWorkspaceError as error:
-        raise UsageError(f"{error.message}; it has to be taken over first", hint="orbit import .") from None
-    except WorkspaceNotFoundError:
-        raise WorkspaceNotFoundError(
-            f"{orbit} can only be copied into a workspace, and there is none here",
-            hint="run `orbit init` first; or name the folder `.orbit` to convert it in place",
-        ) from None
-
-
-def _inside_workspace(start: Path) -> bool:
-    try:
-        find_workspace(start)
-    except UsageError:
-        return False
-    return True
+    root, is_home = orbit.parent, orbit.name == ORBIT
+    if not is_home or root not in (start, *start.parents):
+        try:
+            return find_workspace(start)
+        except (ForeignWorkspaceError, WorkspaceNotFoundError) as error:
+            if not is_home and isinstance(error, ForeignWorkspaceError):
+                raise UsageError(f"{error.message}; it has to be taken over first", hint="orbit import .") from None
+            if not is_home:
+                message = f"{orbit} can only be copied into a workspace, and there is none here"
+                hint = "run `orbit init` first; or name the folder `.orbit` to convert it in place"
+                raise WorkspaceNotFoundError(message, hint=hint) from None
+    if (orbit / "config.yaml").exists():
+        return open_workspace(root)
+    return Workspace(root, replace(config_of({}), adr=init.detect_style(root)), load_kinds())
 
 
 def make_workspace(target: Workspace) -> None:
@@ -463,16 +435,16 @@ def make_workspace(target: Workspace) -> None:
     config = target.orbit / "config.yaml"
     if not config.exists():
         note = f"\n# The tool whose records were taken over here.\n{MARK}: orbit\n"
-        write_atomic(config, config_text(detect_style(target.root)) + note)
+        write_atomic(config, init.config_text(init.detect_style(target.root)) + note)
     top = Git(target.root).top
     if top is None or top == target.root:
-        setup_workspace(target.root, load_kinds())
+        init.setup_workspace(target.root, load_kinds())
     else:
-        write_schemas(open_workspace(target.root))
+        init.write_schemas(open_workspace(target.root))
     hidden = _hidden_from_git(target)
     if hidden:
         lines = tuple(f"!{ORBIT}/{name}" for name in hidden)
-        add_lines(SetupReport(target.root), ".gitignore", lines, dry_run=False)
+        init.add_lines(init.SetupReport(target.root), ".gitignore", lines, dry_run=False)
 
 
 def _hidden_from_git(target: Workspace) -> list[str]:
@@ -482,14 +454,13 @@ def _hidden_from_git(target: Workspace) -> list[str]:
 
 
 def _workspace_files(target: Workspace) -> list[Outcome]:
-    """Return the outcomes of workspace files that are missing or incomplete."""
     root, git = target.root, Git(target.root)
-    texts = {f"{target.config.schemas}/{name}": text for name, text in schema_texts(target.kinds).items()}
+    texts = {f"{target.config.schemas}/{name}": text for name, text in init.schema_texts(target.kinds).items()}
     missing = [path for path, text in texts.items() if not _contains(root / path, text)]
     if not (target.orbit / "config.yaml").exists():
         missing.insert(0, f"{ORBIT}/config.yaml")
     if git.top == root:
-        rules = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
+        rules = {".gitignore": init.GITIGNORE, ".gitattributes": init.GITATTRIBUTES}
         missing += (path for path, lines in rules.items() if not all(_contains(root / path, line) for line in lines))
     outcomes = [Outcome("changed", path, None, "written for this tool") for path in missing]
     hidden = ", ".join(_hidden_from_git(target))
@@ -526,7 +497,6 @@ def migrate_layout(start: Path, *, dry_run: bool = False) -> TakeoverReport:
 
 
 def _learnings(orbit: Path) -> OrbitLayout:
-    """Return the learnings of an older layout, and other files among them."""
     layout = read_layout(orbit)
     records = [record for record in layout.records if record.kind == "learning"]
     return OrbitLayout(orbit, records, [name for name in layout.strays if name.startswith("learnings/")])

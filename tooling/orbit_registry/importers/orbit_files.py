@@ -263,7 +263,6 @@ def learning_fields(data: Mapping[str, object], status_folder: str | None, renam
 
 
 def _say_folder(mapped: Mapped, data: Mapping[str, object], folder: str | None, status: str) -> None:
-    """Keep and report a folder's status that differs from the file's."""
     if folder is not None and data.get("status") and folder != status:
         mapped.fields["x-status_folder"] = folder
         mapped.changed.append(f"its file says {status} and its folder {folder}; the file's is taken")
@@ -351,7 +350,6 @@ def _text(value: object) -> str:
 
 
 def _list(value: object) -> list[str]:
-    """Return a list of texts; one text becomes a list."""
     if isinstance(value, list):
         return [_text(part) for part in value if _text(part).strip()]
     return [_text(value)] if _text(value).strip() else []
@@ -422,7 +420,6 @@ def _logs(workspace: Workspace) -> Iterable[Document]:
 
 
 def _fit(home: ProseHome, data: Mapping[str, object]) -> tuple[bool, bool, float]:
-    """Return how well an entry fits a record: same title, feature, share of common words."""
     title = _words(str(data.get("title", "")))
     heading = _words(home.entry.title)
     features = data.get("related_features")

@@ -202,12 +202,10 @@ class _Cutter:
         return self._tokens(piece.span) < self.chunking.min_tokens
 
     def _joined(self, first: _Piece, second: _Piece) -> _Piece | None:
-        """Return two pieces as one; None where that is too large."""
         span = Span(first.span.start, second.span.end)
         return _Piece(span, first.title or second.title) if self._tokens(span) <= self.chunking.max_tokens else None
 
     def _split(self, piece: _Piece) -> Iterator[_Piece]:
-        """Yield a piece, or the parts of one that is too large."""
         if self._tokens(piece.span) <= self.chunking.max_tokens:
             yield piece
             return
@@ -308,7 +306,6 @@ class _Cutter:
     # ------------------------------------------------------------------------------------------------- chunks -----
 
     def _chunk(self, piece: _Piece) -> Chunk | None:
-        """Return a piece as a chunk, without blank lines around it; None where nothing is left."""
         raw = piece.span.of(self.text)
         body = raw.strip("\r\n")
         if not body.strip():
@@ -343,7 +340,6 @@ class _Cutter:
         return f"{' > '.join(path)} … {' > '.join(last[shared:])}"
 
     def _path(self, offset: int) -> list[str]:
-        """Return the headings above an offset, from the top level down."""
         path: list[str] = []
         index = self._heading_above(offset)
         while index >= 0:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -237,25 +237,12 @@ def texts_of(record: Record) -> list[Fields]:
 def parts_of(record: Record) -> Fields:
     """Return a record's title, its tags (labels and symbols among them) and its text, but not a file's own."""
     scope = record.data.get("scope")
-    axes = [scope.get(axis, ()) for axis in ("tags", "symbols")] if isinstance(scope, Mapping) else ()
-    tags = (*map(str, chain.from_iterable(axes)), *record.words("labels"))
+    scope = scope if isinstance(scope, Mapping) else {}
+    tags = (*map(str, (*scope.get("tags", ()), *scope.get("symbols", ()))), *record.words("labels"))
     prose = "" if record.kind.in_file else record.prose
-    fields = {
-        name: value for name, value in record.data.items() if name not in (record.kind.headline, record.kind.prose)
-    }
-    return record.title, "\n".join(tags), f"{prose}\n{body_of(fields)}\n{seed_of(fields)}"
-
-
-def body_of(fields: Mapping[str, object], without: Container[str] = ()) -> str:
-    """Return the texts of a record's fields, but for some."""
-    texts = chain.from_iterable(_texts(value) for name, value in fields.items() if name not in NO_TEXT)
-    return "\n".join(text for text in texts if text not in without)
-
-
-def seed_of(fields: Mapping[str, object]) -> str:
-    """Return the words that a record's scope is to be found by."""
-    scope = fields.get("scope")
-    return str(scope.get("semantic_seed") or "") if isinstance(scope, Mapping) else ""
+    without = NO_TEXT | {record.kind.headline, record.kind.prose}
+    fields = chain.from_iterable(_texts(value) for name, value in record.data.items() if name not in without)
+    return record.title, "\n".join(tags), "\n".join((prose, *fields, str(scope.get("semantic_seed") or "")))
 
 
 def chunks(record: Record) -> Sequence[Chunk]:

@@ -170,7 +170,6 @@ class Searcher:
         return list(candidates.values()), self._count(query_terms, mask, candidates)
 
     def _in_scope(self, query: Query) -> tuple[list[_Candidate], int]:
-        """Return all records in the scope of a query without a text; all fit alike."""
         records = [record for record in self._records.values() if self._is_allowed(query, record)]
         return [_Candidate(record, self._score(query, record, 1.0)) for record in records], len(records)
 
@@ -205,12 +204,10 @@ class Searcher:
         return Meanings(self._workspace, embedder, {path: without_secrets(text) for path, text in texts.items()})
 
     def _count(self, query_terms: Iterable[str], mask: Sequence[int] | None, candidates: Iterable[str]) -> int:
-        """Return how many records have one of the terms, or were found without."""
         slots = {*chain.from_iterable(map(self._index.holders, query_terms))}
         return len({self._owners[slot][0] for slot in slots if mask is None or mask[slot]}.union(candidates))
 
     def _mask(self, query: Query, budget: Budget) -> bytearray:
-        """Return for each slot whether its text may be a hit."""
         allowed = {path: self._is_allowed(query, record) for path, record in self._records.items()}
         return bytearray(allowed[path] and (not chunk or budget.chunks) for path, chunk in self._owners)
 
@@ -228,7 +225,6 @@ class Searcher:
         return Score(text, version, context_factor(record.scope.tags, query.context), via)
 
     def _by_id(self, query: Query) -> list[_Candidate]:
-        """Return the records whose ids the text names."""
         names = {word.strip(MARKS) for word in query.words if "-" in word}
         matches = [self._by_name[name] for name in names if name in self._by_name]
         records = {record.path: record for record in matches if self._is_allowed(query, record)}
@@ -237,7 +233,6 @@ class Searcher:
     def _linked(
         self, query: Query, leading: Sequence[_Candidate], existing: Mapping[str, object]
     ) -> dict[str, _Candidate]:
-        """Return what the best hits link to and the text did not lead to."""
         linked: dict[str, _Candidate] = {}
         for candidate in leading:
             for link in candidate.record.links:

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from orbit_registry.formats.citations import find_citations
 from orbit_registry.formats.globs import Glob, matches, parse_glob
@@ -17,10 +16,6 @@ from orbit_registry.repository.documents import decision_paths
 from orbit_registry.workspace.files import document_text
 from orbit_registry.workspace.git import Commit, newest_commits
 from orbit_registry.workspace.workspace import ORBIT, SITE_MANIFEST, Workspace
-
-Source = Literal["text", "citation", "named", "commit"]
-"""Where a clue comes from: the record's own text, a file that cites the record, a commit that names the record or its
-task, a commit that touched both."""
 
 SURE, LIKELY = 1.0, 0.5
 """What a clue weighs: a name or a citation is meant, files of one commit may meet by chance."""
@@ -49,7 +44,6 @@ class Clue:
 
     path: str
     """A tracked file, or a folder with a slash at its end."""
-    source: Source
     words: str
     weight: float
 
@@ -103,7 +97,7 @@ def clues_in_text(text: str, tree: Tree) -> Iterator[Clue]:
     for text_path in dict.fromkeys(match["path"] for match in _PATH.finditer(text)):
         name = text_path.rstrip(".,")
         for path in _resolve_name(name, tree):
-            yield Clue(path, "text", f"its text names `{name}`", SURE)
+            yield Clue(path, f"its text names `{name}`", SURE)
 
 
 def _resolve_name(name: str, tree: Tree) -> Iterator[str]:
@@ -130,7 +124,7 @@ def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
     """
     clues_by_path: defaultdict[str, dict[str, Clue]] = defaultdict(dict)
     for clue in clues:
-        clues_by_path[clue.path].setdefault(f"{clue.source} {clue.words}", clue)
+        clues_by_path[clue.path].setdefault(clue.words, clue)
     weights = {path: sum(clue.weight for clue in path_clues.values()) for path, path_clues in clues_by_path.items()}
     files = {path for path, weight in weights.items() if path in tree.files and weight >= ENOUGH}
     wide = {path for path, weight in weights.items() if path not in tree.files and weight >= ENOUGH}
@@ -211,7 +205,7 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
     for record in records:
         clues = [
             *clues_in_text(f"{record.title}\n{record.prose}", tree),
-            *(Clue(path, "citation", f"`{path}` cites it", SURE) for path in cited.get(record.id, ())),
+            *(Clue(path, f"`{path}` cites it", SURE) for path in cited.get(record.id, ())),
             *_from_history(record, history, tree),
         ]
         proposals[record.path] = propose(clues, tree)
@@ -219,7 +213,6 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
 
 
 def _citing_files(workspace: Workspace, records: Sequence[Record], tree: Tree) -> Mapping[str, list[str]]:
-    """Return for each id the tracked files that cite it."""
     ids = {_without_zeros(record.id): record.id for record in records}
     citing: defaultdict[str, list[str]] = defaultdict(list)
     forms = workspace.kinds.id_forms
@@ -240,7 +233,6 @@ def _without_zeros(record_id: str) -> str:
 
 
 def _from_history(record: Record, history: Sequence[Commit], tree: Tree) -> Iterator[Clue]:
-    """Yield the files of commits that touched the record or its document, or name it or one of its tasks."""
     record_files = {record.path, *([record.source.path] if record.source else [])}
     names = (record.id, *record.words("tasks"), *record.scope.tasks)
     for commit in history:
@@ -252,11 +244,10 @@ def _from_history(record: Record, history: Sequence[Commit], tree: Tree) -> Iter
         for path in commit.files:
             if path in tree.files and not path.startswith(f"{ORBIT}/"):
                 small = cited_name is not None and len(commit.files) <= FEW_FILES and not path.endswith(PROSE)
-                yield Clue(path, "named" if cited_name else "commit", words, SURE if small else LIKELY)
+                yield Clue(path, words, SURE if small else LIKELY)
 
 
 def _names_id(message: str, name: str) -> bool:
-    """Say whether a message names an id as a word of its own."""
     at = message.find(name)
     if at < 0:
         return False

@@ -90,7 +90,6 @@ class NameResolver:
 
     @cached_property
     def _files(self) -> Targets:
-        """The files that hold records or their texts: a record's own, its document, what it is about."""
         places = [location_of(record) for record in self._records]
         paths = (
             (record.id, path)

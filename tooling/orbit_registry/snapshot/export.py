@@ -125,8 +125,8 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @contextlib.contextmanager
-def new_database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[None]:
-    """Make a new file with our tables and macros the current database; it is complete when the block ends.
+def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) -> Iterator[None]:
+    """Make a new file with our tables and macros the current database; it is complete when the block has filled it.
 
     When anything fails, no part of the file stays.
     """
@@ -140,7 +140,7 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[
             connection.execute(TABLES.read_text(encoding="utf-8"))
             yield
             connection.execute(MACROS.read_text(encoding="utf-8"))
-            search_tables(connection)
+            search_tables(connection, rows.texts)
             connection.execute("COMMIT")
             connection.execute("CHECKPOINT snapshot")
         finally:
@@ -169,7 +169,7 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[
 def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None], events: Sequence[str] = ()) -> str:
     """Write a snapshot file that must not exist yet, and return its digest; `events` are lines of the event log."""
     try:
-        with engine() as connection, new_database(connection, path):
+        with engine() as connection, new_database(connection, path, rows):
             fill_all(connection, {table: rows.of(table) for table in (*CONTENT, *LOCAL)}, path.parent)
             if events:
                 fill_events(connection, "events", events)
@@ -293,7 +293,7 @@ def export_snapshot(
             raise IsADirectoryError(21, "is a folder", str(file))
         if file.exists() and not _is_database(file):
             raise RefusedError(f"{file} is there and is no DuckDB file", hint="give another name, or remove it first")
-        with engine() as connection, new_database(connection, temporary):
+        with engine() as connection, new_database(connection, temporary, rows):
             connection.execute(f"SET force_compression = '{COMPRESSION}'")
             tables = {table: rows.shared.get(table, ()) for table in CONTENT}
             fill_all(connection, {**tables, "vote_keys": rows.local.get("vote_keys", ())}, file.parent)

@@ -180,7 +180,6 @@ class Publication:
         return text
 
     def _apart(self, record: Record) -> Record:
-        """Return a record that names no withheld one in the fields that are for naming records and places."""
         data = dict(record.data)
         for name in _REFERRING:
             value = data.get(name)
@@ -249,7 +248,6 @@ class Publication:
 
     @cached_property
     def _unreadable(self) -> list[Record]:
-        """What can be made out of the records that can't be read."""
         there = {record.folder for record in self.everything}
         paths = [path for path in sorted({*self.unread}) if path.rpartition("/")[0] not in there]
         return [record_guess for path in paths if (record_guess := self._made_out(path)) is not None]
@@ -272,7 +270,6 @@ class Publication:
 
     @cached_property
     def _unclaimed(self) -> list[tuple[Document, AdrDocument]]:
-        """The decisions in documents that no record claims, with their documents."""
         claims: dict[str, list[str | None]] = {}
         for record in self.everything:
             if record.source is not None:

@@ -179,6 +179,8 @@ def run_query(
         CorruptSnapshotError: the file can't be opened.
     """
     with open_snapshot(path) as connection:
+        timer = threading.Timer(seconds, connection.interrupt)
+        timer.daemon = True
         try:
             statements = connection.extract_statements(sql)
             if len(statements) != 1 or statements[0].type not in _QUESTIONS:
@@ -192,11 +194,11 @@ def run_query(
                 fill_events(connection, "temp.events", events)
             if vectors is not None:
                 _add_vectors(connection, vectors)
-            with _deadline(connection, seconds):
-                connection.execute(statements[0])
-                columns = tuple(column[0] for column in connection.description or ())
-                fetched = connection.fetchall() if rows is None else connection.fetchmany(rows + 1)
-                return QueryResult(columns, tuple(fetched[:rows]), is_cut=rows is not None and len(fetched) > rows)
+            timer.start()
+            connection.execute(statements[0])
+            columns = tuple(column[0] for column in connection.description or ())
+            fetched = connection.fetchall() if rows is None else connection.fetchmany(rows + 1)
+            return QueryResult(columns, tuple(fetched[:rows]), is_cut=rows is not None and len(fetched) > rows)
         except _BROKEN as error:
             raise CorruptSnapshotError(f"{path} is damaged: {str(error).splitlines()[0]}", hint=REBUILD) from None
         except duckdb.InterruptException:
@@ -205,10 +207,11 @@ def run_query(
             ) from None
         except duckdb.Error as error:
             raise SnapshotError(str(error).strip(), hint=TABLES_HINT) from None
+        finally:
+            timer.cancel()
 
 
 def _add_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors) -> None:
-    """Let a connection see records' vectors, and ask what is near a text."""
     fill_vectors(connection, vectors, "TEMP ")
     if not vectors.texts:
         return
@@ -236,17 +239,6 @@ def open_snapshot(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         connection.close()
 
 
-@contextlib.contextmanager
-def _deadline(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[None]:
-    timer = threading.Timer(seconds, connection.interrupt)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
 def _distinct(names: Sequence[str]) -> list[str]:
     """Return names of which no two are the same: a second `id` becomes `id_2`."""
     used: list[str] = []
@@ -259,7 +251,6 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def _plain(value: object) -> object:
-    """Return a value as JSON can hold it."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -296,12 +287,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         bool(rows) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
         for column in zip(*rows, strict=True)
     ] or [False] * len(columns)
-    head, *body = [
-        "  ".join(
-            _padded(cell, width, right) for cell, width, right in zip(line, widths, numeric, strict=True)
-        ).rstrip()
-        for line in lines
-    ]
+    head, *body = ["  ".join(map(_padded, line, widths, numeric)).rstrip() for line in lines]
     rule = "  ".join("-" * width for width in widths)
     count = f"({len(rows)} row{'' if len(rows) == 1 else 's'})"
     return "\n".join([head, rule, *body, count]) + "\n"

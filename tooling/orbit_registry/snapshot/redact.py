@@ -74,26 +74,8 @@ class RenderedText:
         return "".join(out)
 
 
-def decoded(text: str) -> str:
-    """Return a text with entities, percent escapes and invisible characters decoded."""
-    return _MEANT.sub(_character, text)
-
-
-def as_meant(text: str) -> RenderedText | None:
-    """Return a text with its escapes decoded; None if it has none."""
-    return _render(text, _MEANT)
-
-
-def as_bare(text: str) -> RenderedText | None:
-    """Return a text with its escapes decoded and without inline markup; None if it has neither."""
-    return _render(text, _BARE)
-
-
-READINGS = (as_meant, as_bare)
-"""Readings of a text besides the raw one; the second does not see what tags and addresses hold."""
-
-
 def _render(text: str, pattern: re.Pattern[str]) -> RenderedText | None:
+    """Return a text with what a pattern matches decoded or left out; None if it has nothing of it."""
     matches = list(pattern.finditer(text))
     if not matches:
         return None
@@ -123,6 +105,8 @@ def _character(match: re.Match[str]) -> str:
     return _DROPPED.sub("", unquote(source)) if source[0] == "%" else ""
 
 
+_READINGS = (_MEANT, _BARE)
+"""Readings of a text besides the raw one; the second does not see what tags and addresses hold."""
 MASK, REDACTED = "[withheld]", "[redacted]"
 """Replacements of a withheld name, and of a pattern's match."""
 _WORD = re.compile(r"%[0-9A-Fa-f]{2}|[A-Za-z]+|[0-9]+|[^\W0-9_A-Za-z]")
@@ -161,8 +145,8 @@ def redact_pattern(text: str, pattern: re.Pattern[str]) -> str:
 
 def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: str) -> str:
     """Return a text with `mask` for the matches in its readings."""
-    for reading in READINGS:
-        rendered = reading(text)
+    for reading in _READINGS:
+        rendered = _render(text, reading)
         if rendered is None:
             continue
         out: list[str] = []
@@ -187,7 +171,7 @@ class NameMask:
         self._top = _Node()
         for names, is_struck in ((exceptions, False), (struck, True)):
             for name in names:
-                for spelt in {name, decoded(name)}:
+                for spelt in {name, _MEANT.sub(_character, name)}:  # `AD&#45;5`
                     self._put(words_of(spelt), is_struck)
 
     def _put(self, words: Iterable[str], is_struck: bool) -> None:
@@ -211,7 +195,6 @@ class NameMask:
         return text if result == text else result
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the spans of names to redact, in order."""
         words = [match for match in _WORD.finditer(text) if match[0][0] != "%"]
         at = 0
         while at < len(words):

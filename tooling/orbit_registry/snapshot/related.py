@@ -127,6 +127,10 @@ def _reached(
             ties[link.start].add((end, link))
         if both or direction == "in":
             ties[end].add((link.start, RelatedLink(end, INVERSES.get(link.rel, link.rel), link.derived)))
+
+    def order(link: RelatedLink) -> tuple[object, ...]:
+        return link.start, link.rel, link.derived, link.part is not None, str(link)
+
     visited, near = {start}, [start]
     for distance in range(1, depth + 1):
         next_ties: dict[str, set[RelatedLink]] = defaultdict(set)
@@ -138,11 +142,7 @@ def _reached(
         near = sorted(next_ties)
         reached = [record for record_id in near for record in records.with_id(record_id)[:1]]
         for record in sorted(reached, key=lambda record: record.sort_key):
-            yield RelatedRecord(record, distance, tuple(sorted(next_ties[record.id], key=_tie_order)))
-
-
-def _tie_order(tie: RelatedLink) -> tuple[object, ...]:
-    return tie.start, tie.rel, tie.derived, tie.part is not None, str(tie)
+            yield RelatedRecord(record, distance, tuple(sorted(next_ties[record.id], key=order)))
 
 
 def link_words(ties: Sequence[RelatedLink]) -> str:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from orbit_registry.formats.globs import Glob, anchors, parse_glob
 from orbit_registry.matching.sources import Source
 from orbit_registry.model.diagnostic import Diagnostic
-from orbit_registry.model.freshness import Freshness, Reason, expires_at, freshness_fields
+from orbit_registry.model.freshness import Freshness, expires_at, freshness_fields
 from orbit_registry.model.rank import vote_key
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import Scope
@@ -22,6 +22,7 @@ from orbit_registry.model.votes import distinct_votes, format_time, parse_time
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.chunks import Chunk, chunks_of
+from orbit_registry.search.index import Fields, texts_of
 from orbit_registry.snapshot.edges import Row, link_rows
 from orbit_registry.workspace.workspace import Workspace
 
@@ -43,6 +44,7 @@ CONTENT = (
 """The tables the digest covers: what two clones of one commit share."""
 LOCAL = ("citations", "freshness_states", "diagnostics", "events", "skills", "vote_keys")
 """What depends on the machine: its files, its time, its git, its half-life of votes."""
+_REASON = ("cause", "subject", "message")
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -56,6 +58,8 @@ class Rows:
     """What only this machine has: its inbox, its findings."""
     hashes: Mapping[str, str]
     """Each record's path and a hash of all its rows but links."""
+    texts: Mapping[tuple[str, int], Fields]
+    """What searches find: texts by a record's id or a skill's path, and the number of the chunk."""
 
     def of(self, table: str) -> Iterator[str]:
         """Yield every row of a table."""
@@ -73,7 +77,7 @@ def rows_of(
     half_life_days: float | None = None,
     references: Mapping[str, Sequence[str]] = MappingProxyType({}),
     citations: Iterable[Row] = (),
-    skills: Iterable[Skill] = (),
+    skills: Sequence[Skill] = (),
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
@@ -101,7 +105,7 @@ def rows_of(
             if (key := vote_key(record.votes, half_life_days)) is not None
         ]
     local["freshness_states"] = [
-        _encode({"record_id": record.id, "state": state.state, **_reason_row(reason)})
+        _encode({"record_id": record.id, "state": state.state, **{name: getattr(reason, name) for name in _REASON}})
         for record in chosen
         if (state := freshness.get(record.path)) is not None
         for reason in state.reasons
@@ -113,7 +117,11 @@ def rows_of(
         _encode({"path": skill.path, "title": skill.name, "description": skill.description, "body": skill.body})
         for skill in skills
     ]
-    return Rows(shared, local, hashes)
+    texts = {(record.id, number): fields for record in chosen for number, fields in enumerate(texts_of(record))}
+    skill_texts = {
+        (each.path, 0): (": ".join(filter(None, (each.name, each.description))), "", each.body) for each in skills
+    }
+    return Rows(shared, local, hashes, {**texts, **skill_texts})
 
 
 def _is_in(record: Record, inbox: str) -> bool:
@@ -129,7 +137,6 @@ def _chosen(records: Sequence[Record], inbox: str) -> list[Record]:
 
 
 def _add(tables: dict[str, list[str]], record: Record, inbox: bool) -> str:
-    """Add a record's rows, each encoded once, and return their hash."""
     row = _encode(_record_row(record, inbox))
     total = hashlib.sha256(row.encode())
     for table, child in _children(record):
@@ -141,12 +148,10 @@ def _add(tables: dict[str, list[str]], record: Record, inbox: bool) -> str:
 
 
 def _children(record: Record) -> Iterator[tuple[str, str]]:
-    """Yield a record's rows in the other tables."""
     record_id, scope = record.id, record.scope
-    start = f'{{"record_id":{_encode(record_id)},'
     for position, pattern in enumerate(scope.paths):
         for fields in _anchored(pattern):
-            yield "scope_globs", f'{start}"position":{position},{fields}'
+            yield "scope_globs", _encode({"record_id": record_id, "position": position, **fields})
     for axis, word in _words(record, scope):
         yield "tags", _encode({"record_id": record_id, "axis": axis, "tag": word})
     for position, (kind, reference) in enumerate(record.evidence):
@@ -229,12 +234,11 @@ def _words(record: Record, scope: Scope) -> list[tuple[str, str]]:
 
 
 @lru_cache(maxsize=65536)  # the records of a project share their globs
-def _anchored(pattern: str) -> tuple[str, ...]:
-    """Return, for each alternative of a glob, the end of its row."""
+def _anchored(pattern: str) -> tuple[Row, ...]:
     glob = parse_glob(pattern)
     if not isinstance(glob, Glob):
         return ()  # the gate reports it; a glob that can't be read matches nothing
-    rows: list[Row] = [
+    return tuple(
         {
             "pattern": pattern,
             "exclude": glob.exclude,
@@ -245,8 +249,7 @@ def _anchored(pattern: str) -> tuple[str, ...]:
             "regex": None if anchor.decides else alternative.regex,
         }
         for alternative, anchor in zip(glob.alternatives, anchors(glob), strict=True)
-    ]
-    return tuple(_encode(row)[1:] for row in rows)
+    )
 
 
 def _freshness(record: Record) -> list[Row]:
@@ -265,10 +268,6 @@ def _freshness(record: Record) -> list[Row]:
         {"position": position, **shared, "input": _text(entry, "input"), "hash": _text(entry, "hash")}
         for position, entry in enumerate(entries or [{}])
     ]
-
-
-def _reason_row(reason: Reason) -> Row:
-    return {"cause": reason.cause, "subject": reason.subject, "message": reason.message}
 
 
 def _source_row(source: Source) -> Row:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.hook.words import LONGEST_WORD, STOP_WORDS, UNSPACED
 from orbit_registry.hook.words import MARKS as LETTER_MARKS
-from orbit_registry.search.index import Fields, Index, body_of, counts_of, seed_of
+from orbit_registry.search.index import Fields, Index, counts_of
 from orbit_registry.search.search import MARKS
 
 if TYPE_CHECKING:
@@ -42,19 +41,11 @@ FROM (
 ) AS l
 ORDER BY ALL
 """
-_TEXTS = """
-SELECT
-    r.id, r.title, r.body, r.data, EXISTS (FROM chunks AS c WHERE c.record_id = r.id),
-    (SELECT string_agg(g.tag, chr(10)) FROM tags AS g WHERE g.record_id = r.id AND g.axis IN ('tag', 'symbol', 'label'))
-FROM records AS r
-"""
-_CHUNKS = "SELECT record_id, position + 1, coalesce(breadcrumb, ''), body FROM chunks"
-_SKILLS = "SELECT path, if(description = '', title, title || ': ' || description), body FROM skills"
 
 
-def search_tables(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables that `search` looks words up in, from the texts that a database holds, and the macro."""
-    index = Index({key: counts_of(fields) for key, fields in _texts(connection).items()})
+def search_tables(connection: duckdb.DuckDBPyConnection, texts: Mapping[tuple[str, int], Fields]) -> None:
+    """Make the tables that `search` looks words up in, from texts by id and number, and the macro."""
+    index = Index({key: counts_of(fields) for key, fields in texts.items()})
     connection.execute(_TABLES)
     unknown = [("", "", index.worth(""))]
     stems = {**{term: term for term in index.terms}, **index.stems}
@@ -83,20 +74,6 @@ _VALUES = {
     "edges": MARKS,
     "endings": ENDINGS,
 }
-
-
-def _texts(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], Fields]:
-    """Return the texts of records, chunks and skills by id and number, as `search.index.texts_of` makes them."""
-    texts: dict[tuple[str, int], Fields] = {}
-    for record_id, title, body, data, is_file, tags in connection.execute(_TEXTS).fetchall():
-        fields: Mapping[str, object] = json.loads(data)
-        prose = "" if is_file else body
-        texts[record_id, 0] = title, tags or "", f"{prose}\n{body_of(fields, {title, body})}\n{seed_of(fields)}"
-    for record_id, number, breadcrumb, body in connection.execute(_CHUNKS).fetchall():
-        texts[record_id, number] = breadcrumb, "", body
-    for path, title, body in connection.execute(_SKILLS).fetchall():
-        texts[path, 0] = title, "", body
-    return texts
 
 
 def _fill(connection: duckdb.DuckDBPyConnection, statement: str, lines: Iterable[str], *more: list[object]) -> None:

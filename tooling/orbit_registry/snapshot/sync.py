@@ -130,7 +130,6 @@ def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = Fal
 def _inputs(
     workspace: Workspace, commit: str | None, reading: Reading, prose: ProseReading, skills: Sequence[Skill]
 ) -> str:
-    """Return a hash of all that decides what the snapshot holds."""
     config = workspace.config
     files = {**prose.states, **reading.states}
     return digest_of((
@@ -143,7 +142,6 @@ def _inputs(
 
 
 def _rows(workspace: Workspace, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> Rows:
-    """Return the rows of all tables, free of secrets."""
     clean = without_secrets
     collection = reading.collection
     records = free_of_secrets(prose.filled(collection.records))
@@ -228,7 +226,6 @@ def _last_number(folder: Path) -> int:
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """Remove what killed builds left: no other one runs now."""
     for path in folder.glob(f"{TEMPORARY}*"):
         if path.name.startswith((f"{TEMPORARY}snapshot", f"{TEMPORARY}rows-")):
             shutil.rmtree(path, ignore_errors=True)

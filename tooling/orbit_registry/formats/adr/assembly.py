@@ -8,12 +8,7 @@ from dataclasses import dataclass, replace
 from typing import cast, get_args
 
 from orbit_registry.formats.adr.header import Header, split_names, visible_lines
-from orbit_registry.formats.adr.headings import (
-    TitleParts,
-    find_cost,
-    read_sections,
-    split_title,
-)
+from orbit_registry.formats.adr.headings import TitleParts, find_cost, read_sections, split_title
 from orbit_registry.formats.adr.model import AdrDocument, Fact, Rel, Relation, Section, Status
 from orbit_registry.formats.adr.relations import (
     Phrase,
@@ -126,13 +121,10 @@ def _title(facts: _Facts, outline: Outline) -> tuple[str, tuple[Span, ...]]:
     if outline.heading is None and fact is None:
         fact = facts.first("name")
         spans = (fact.span,) if fact and fact.raw else ()
-    title = _without_number(fact.raw, outline.number) if fact and fact.raw else outline.parts.title
+    title = outline.parts.title
+    if fact and fact.raw:  # `ADR-0042: Use x`
+        title = split_title(fact.raw, Span(0, len(fact.raw)), fact.raw, outline.number).title
     return title, (*spans, outline.parts.title_span) if outline.heading else spans
-
-
-def _without_number(title: str, number: str | None) -> str:
-    """Return a title without its number: `ADR-0042: Use x`."""
-    return split_title(title, Span(0, len(title)), title, number).title
 
 
 def _status(facts: _Facts) -> tuple[Status, str]:
@@ -196,7 +188,6 @@ def _same_number(raw: str, number: str | None) -> bool:
 
 
 def _relations(header: Header, facts: _Facts, sections: Sequence[Section], outline: Outline) -> Iterator[Relation]:
-    """Yield the relations in the header and in sections of links, then mere mentions."""
     known_files: dict[tuple[str, str], set[str | None]] = {}
     mentions = _mentioned_relations(header, facts, outline)
     for relation in (*_stated_relations(header, facts), *_linked_relations(header, sections), *mentions):
@@ -259,7 +250,6 @@ def _linked_relations(header: Header, sections: Sequence[Section]) -> Iterator[R
 
 
 def _mentioned_relations(header: Header, facts: _Facts, outline: Outline) -> Iterator[Relation]:
-    """Yield links to other documents and ids in the text."""
     document, body = header.document, outline.body
     own_ids = {value for fact in facts.of("legacy_ids") for value in fact.values}
     for link in within(document.links, body, lambda link: link.span.start):
@@ -279,7 +269,6 @@ def _mentioned_relations(header: Header, facts: _Facts, outline: Outline) -> Ite
 def _problems(
     header: Header, facts: _Facts, outline: Outline, *, is_dated: bool, status: Status, position: Position
 ) -> Iterator[Problem]:
-    """Yield the problems of the header for its author."""
     lines = header.document.lines
     status_fact = facts.first("status")
     if status == "unknown" and status_fact is not None and status_fact.raw.strip():

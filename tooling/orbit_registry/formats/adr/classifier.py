@@ -16,6 +16,7 @@ from orbit_registry.formats.adr.file_names import (
 )
 from orbit_registry.formats.adr.headings import EVIDENCE, has_decision_sections
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument
+from orbit_registry.formats.adr.vocabulary import plain, word_set
 from orbit_registry.formats.markdown import Heading
 
 _TEMPLATE_NAME = re.compile(
@@ -54,12 +55,8 @@ _PLACEHOLDER = re.compile(r"\{(?!\{)|\{\{[^{}]*\}\}$|[\[<]short title")
 """Placeholders of a template's title; `{{fn}} helper` is a real title."""
 _NO_TITLE = re.compile(r"^\{.*\}$|\btitle\b", re.IGNORECASE)
 """Never a decision's title, whatever its status and text."""
-_INDEX_NAMES = frozenset(
-    {"index", "toc", "inhalt", "índice", "indice", "sommaire", "содержание", "索引", "目录", "目錄", "一覧", "目次"}
-)
-_NOT_ADR_NAMES = _INDEX_NAMES | frozenset(
-    {"agents", "claude", "gemini", "contributing", "changelog", "license", "summary", "code_of_conduct"}
-)
+_INDEX_NAMES = word_set("index_names")
+_NOT_ADR_NAMES = _INDEX_NAMES | word_set("other_names")
 _NAME_ALONE = "a number in its name, but neither a title, nor a status, nor a section that holds a decision"
 _NO_VERDICT = "a request for comments that states no known status"
 NOTHING_DECIDED = "a number and a status, but nothing that it decides"
@@ -88,9 +85,9 @@ def skip_reason(
     """
     name = read_name(stem)
     if (
-        stem.lower() in _NOT_ADR_NAMES
+        plain(stem) in _NOT_ADR_NAMES
         or _INDEX_NAME.match(stem)
-        or (name is not None and name.title.lower() in _INDEX_NAMES)
+        or (name is not None and plain(name.title) in _INDEX_NAMES)
         or (stem.lower() == "readme" and not in_series and not is_decision_name(path.parent.name))
     ) and not _has_folder_of_its_own(entry, stem, path):
         return "an index or a guide, by its name"

@@ -205,6 +205,5 @@ def title_of_path(path: str) -> str:
 
 
 def _name(path: str) -> str:
-    """Return the file's name without suffix, or its folder's if that of the file is generic."""
     pure = PurePosixPath(path.replace("\\", "/"))
     return pure.parent.name if pure.stem.lower() in GENERIC_NAMES and pure.parent.name else pure.stem

@@ -12,6 +12,7 @@ from orbit_registry.formats.adr.vocabulary import KEY_OF, STATUS_OF, plain
 from orbit_registry.formats.citations import Citation
 from orbit_registry.formats.markdown import Document, Heading
 from orbit_registry.formats.position import Span
+from orbit_registry.formats.yaml import double_quoted
 
 _FIELD = re.compile(
     r"""^(?P<quote>["']?)(?P<key>[A-Za-z_][\w .-]{0,60}?)(?P=quote)[ \t]*:(?=[ \t\r\n]|\Z)[ \t]*(?P<value>[^\r\n]*)"""
@@ -109,8 +110,7 @@ def scalar(value: str, like: str = "") -> str:
     if like[:1] == "'" and "'" not in value and value.isprintable():
         return f"'{value}'"
     if like[:1] == '"' or not _is_plain(value):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
+        return double_quoted(value)
     return value
 
 
@@ -207,9 +207,7 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
     key = KEY_OF.get(plain(match["key"].strip()))
     if key is None:
         return None
-    stop = end
-    while stop > match.end() and text[stop - 1] in " \t\\":
-        stop -= 1
+    stop = match.end() + len(text[match.end() : end].rstrip(" \t\\"))
     close = match["close"]
     is_closed = match["open"] in text[match.end("key") : match.start("close")]
     has_mark = close and is_closed and close in text[match.end() : stop]
@@ -261,11 +259,6 @@ def whole_line(text: str, span: Span) -> Span:
     while end < len(text) and text[end] in " \t\\*_":
         end += 1
     return Span(start, end)
-
-
-def first_offset(fact: Fact) -> int:
-    """Return an offset in the first line of a fact; a superseding remark includes the gap above it."""
-    return fact.span.end if fact.key == "superseding" else fact.span.start
 
 
 def split_names(value: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from orbit_registry.formats.adr.file_names import SERIES_CODE
 from orbit_registry.formats.adr.header import visible_lines
 from orbit_registry.formats.adr.model import Section
-from orbit_registry.formats.adr.vocabulary import SECTION_OF, STATUS_OF, plain, read_date, word_set
+from orbit_registry.formats.adr.vocabulary import SECTION_OF, STATUS_OF, choice, plain, read_date, word_set
 from orbit_registry.formats.markdown import Document, Heading
 from orbit_registry.formats.position import Position, Span
 
@@ -40,25 +40,19 @@ _RUN_IN = re.compile(
 _LONGEST = 300
 """Longest heading that may state a value."""
 _WORD = re.compile(r"[^\W\d_]+")
+_EMPHASIS = r"(?:\*\*|__|\*|_)?"
 COST = re.compile(
-    r"[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*|__|\*|_)?"
-    r"(?:(?:costs?|kosten|co[uû]ts?|costos?|costes?|custos?|costi|koszty?|kostnad(?:er)?|стоимость|コスト|代价|成本|비용)"
-    r"(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{1,60}\))?[ \t]*(?:\*\*|__|\*|_)?[ \t]*[:：.—–]"
-    r"|(?:bad|negative|con|schlecht|negativ|mauvais|malo|mal|ruim)(?:\*\*|__|\*|_)?"
-    r"(?:[,:][ \t]+(?:because|as|since|weil|da|denn|car|parce que|porque|pois)|[ \t]+because)\b"
-    r"|(?:bad|negatives?(?: consequences)?|cons|drawbacks?|downsides?|trade-?offs?|schlecht|nachteile?"
-    r"|negativ[oaiet]?s?|n[ée]gati(?:f|ve)s?|negatief|mauvais|malo|ruim)"
-    r"(?:\*\*|__|\*|_)?[ \t]*[:：—–](?:\*\*|__|\*|_)?[ \t]*"
+    rf"[ \t>]*(?:[-*+][ \t]+|\d{{1,3}}[.)][ \t]+)?{_EMPHASIS}(?:(?:{choice('cost_labels')})"
+    rf"(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{{1,60}}\))?[ \t]*{_EMPHASIS}[ \t]*[:：.—–]"
+    rf"|(?:{choice('cost_verdicts')}){_EMPHASIS}(?:[,:][ \t]+(?:{choice('cost_reasons')})|[ \t]+because)\b"
+    rf"|(?:{choice('cost_lists')}){_EMPHASIS}[ \t]*[:：—–]{_EMPHASIS}[ \t]*"
     r"(?:(?:\r?\n){1,2}[ \t]*[-*+][ \t]+)?[^\s])",
     re.IGNORECASE,
 )
 FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
 
 
-_CONTEXT_AND = (
-    "context and", "context &", "context /", "kontext und", "contexte et", "contexto y", "contexto e ", "contesto e ",
-    "context en", "kontekst i ", "kontext och", "контекст и ",
-)  # fmt: skip
+_CONTEXT_AND = tuple(f"{start} " for start in word_set("context_and"))
 
 
 @lru_cache(maxsize=4096)
@@ -127,7 +121,6 @@ def read_sections(document: Document, headings: Sequence[Heading], body: Span) -
 
 
 def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Iterator[Section]:
-    """Yield the paragraphs that begin with a section's name in bold."""
     text = document.text
     ends = [heading.section.start for heading in headings] + [body.end]
     run_ins: list[tuple[str, str, int, int]] = []
@@ -276,7 +269,6 @@ def _text_after(plain: str, pattern: re.Pattern[str]) -> str:
 
 
 def _title_after(text: str, start: int, end: int) -> Span:
-    """Return the title's span: what follows the number, and a date after it."""
     dated = _DATED.match(text, start, end)
     return Span(dated.end() if dated else start, end)
 
@@ -315,7 +307,6 @@ def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:
 
 
 def _words_start(text: str, span: Span) -> int:
-    """Return the offset of a heading's words, after a picture."""
     picture = _PICTURE.match(text, span.start, span.end)
     return picture.end() if picture else span.start
 
@@ -366,7 +357,8 @@ def title_line(document: Document, path_number: str | None, path_title: str) -> 
     if first is not None and (match := _UNSPACED.match(document.text, first.start, first.end)):
         return split_title(document.text, Span(match.end(), first.end), document.text[match.end() : first.end])
     words = set(plain(path_title).split())
-    for match in _COMMENTED.finditer(document.text, *_bounds(document.front_matter)):
+    comments = document.front_matter or Span(0, 0)
+    for match in _COMMENTED.finditer(document.text, comments.start, comments.end):
         span = Span(*match.span("title"))
         parts = split_title(document.text, span, match["title"], path_number)
         if parts.number is not None and path_number is not None and int(parts.number) == int(path_number):
@@ -374,10 +366,6 @@ def title_line(document: Document, path_number: str | None, path_title: str) -> 
         if words and 2 * len(words & set(plain(parts.title).split())) >= len(words):
             return parts
     return None
-
-
-def _bounds(span: Span | None) -> tuple[int, int]:
-    return (span.start, span.end) if span is not None else (0, 0)
 
 
 def _first_line(document: Document, span: Span) -> Span | None:

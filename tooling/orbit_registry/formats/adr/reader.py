@@ -29,6 +29,7 @@ UNNAMED = "adr-entry-unnamed"
 """Code of the problem of a log's section that may be meant as an entry."""
 _OF_SERIES = re.compile(r"(?P<code>[A-Za-z]{2,8})[-_ ]?(?P<number>\d{1,6})(?!\w)")
 _NUMBER_FIELD = re.compile(r"(?:ADR[- #]{0,2})?(?P<number>\d{1,9})", re.IGNORECASE)
+_BULLET = re.compile(r"\s*[-*+][ ]")
 _PARAGRAPH = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?P<name>[^\W\d_][^:：*_\r\n]{1,40})(?:\*\*|__)?[:：]")
 """A paragraph that begins with a section's name: `Decision: we keep one queue.`"""
 
@@ -48,7 +49,9 @@ def read_document(text: str, path: str = "") -> AdrFile:
     if not entries and is_log_name(stem):
         entries = _log_headings(document, in_log=True) or _dated_headings(document)
     if (entries and is_log_name(stem)) or _is_log(document, entries):
-        return _read_log(document, entries)
+        citations = find_citations(document.text, _DECISIONS, document.code)
+        decisions = tuple(_entry(document, heading, parts, citations) for heading, parts in entries)
+        return AdrFile("log", decisions, tuple(_unnamed_sections(document, entries)))
     single = _read_single(document, path, stem, pure_path)
     is_log = is_log_name(stem) and (single.skipped_reason or any(is_log_name(entry.title) for entry in single.entries))
     return AdrFile("log", ()) if is_log else single
@@ -112,7 +115,6 @@ def _dated_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
 
 
 def _is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -> bool:
-    """Say whether several headings name ADRs with a status of their own."""
     if len(entries) < 2:
         return False
     for heading, _ in entries:
@@ -125,12 +127,6 @@ def _is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -
             if content.strip():
                 break
     return False
-
-
-def _read_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -> AdrFile:
-    citations = find_citations(document.text, _DECISIONS, document.code)
-    decisions = tuple(_entry(document, heading, parts, citations) for heading, parts in entries)
-    return AdrFile("log", decisions, tuple(_unnamed_sections(document, entries)))
 
 
 def _entry(document: Document, heading: Heading, parts: TitleParts, citations: tuple[Citation, ...]) -> AdrDocument:
@@ -196,19 +192,14 @@ def _states_something(text: str, start: int, end: int) -> bool:
     part = _PARAGRAPH.match(content)
     if part is not None and section_key(part["name"]) in EVIDENCE:
         return True
-    if key_value(text, start + _bullet(content), end) is not None:
+    bullet = _BULLET.match(content)
+    if key_value(text, start + (bullet.end() if bullet else 0), end) is not None:
         return True
     first = next(find_phrases(content.lstrip(" \t*_>-+")), None)
     return first is not None and first.verb.start == 0
 
 
-def _bullet(content: str) -> int:
-    bare = content.lstrip()
-    return len(content) - len(bare) + 2 if bare.startswith(("- ", "* ", "+ ")) else 0
-
-
 def _unnamed_sections(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -> Iterator[Problem]:
-    """Yield a problem for each section of a log that is neither named like its entries nor a standard section."""
     sections = {heading.section for heading, _ in entries}
     first, parts = entries[0]
     form = "dated" if parts.number is None else "numbered"
@@ -240,8 +231,9 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
         _changelog_date(header),
     )
     entry = assemble(header, outline)
-    if entry.number is None:
-        entry = replace(entry, number=_titled_number(entry))
+    if entry.number is None:  # front matter: `title: "ADR-0042: Use x"`
+        title = next((fact.raw for fact in entry.facts if fact.key == "title"), "")
+        entry = replace(entry, number=split_title(title, Span(0, len(title)), title).number)
     folder_status = file_names.status_of_path(path) if entry.format == "none" and entry.status == "unknown" else None
     bodies = {section.key: section.body for section in entry.sections if section.key in ("context", "decision")}
     filled = len(bodies) == 2 and all(headings.is_filled(document, body) for body in bodies.values())
@@ -266,12 +258,6 @@ def _title_parts(header: Header, heading: Heading | None, path: str, stem: str, 
     parts = split_title(document.text, span, title, path_number or series_number(stem, title))
     below = headings.title_below(document, parts, header.headings)
     return parts if below is None else replace(parts, title=below.of(document.text), title_span=below)
-
-
-def _titled_number(entry: AdrDocument) -> str | None:
-    """Return the number at the start of a front-matter title: `ADR-0042: Use x`."""
-    title = next((fact.raw for fact in entry.facts if fact.key == "title"), "")
-    return split_title(title, Span(0, len(title)), title).number
 
 
 def _field_number(fields: Sequence[Field]) -> str | None:

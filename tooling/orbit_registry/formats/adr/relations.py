@@ -10,22 +10,18 @@ from typing import NamedTuple, cast
 
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES
 from orbit_registry.formats.adr.model import Rel
-from orbit_registry.formats.adr.vocabulary import VOCABULARY
+from orbit_registry.formats.adr.vocabulary import VOCABULARY, choice
 from orbit_registry.formats.position import Span
 
-PARTLY = f"(?:{'|'.join(VOCABULARY['partly'])})"
+PARTLY = f"(?:{choice('partly')})"
 _IN = rf"(?:[ -]{PARTLY})?"
 _CJK_IN = rf"[ ]?(?:{PARTLY}[ ]?)?"
 _PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
-_MAY_END_SO = re.compile("ersetzt|abgelöst|überholt|ergänzt|geändert|vervangen|[取替代置換廃改修補补拡대교수보개확]")
 _LEAD = 8
 """Longest text before such a target."""
 _NO_LETTER = r"(?<![^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
 """Preceded by no letter, except of scripts without blanks."""
-PART = (
-    rf"(?:(?<!all[ ])(?<!as[ ]){_NO_LETTER}(?:{'|'.join(VOCABULARY['part_words'])})(?![^\W\d_])"
-    rf"|{'|'.join(VOCABULARY['part_signs'])})"
-)
+PART = rf"(?:(?<!all[ ])(?<!as[ ]){_NO_LETTER}(?:{choice('part_words')})(?![^\W\d_])|{choice('part_signs')})"
 """Part of a decision: `Section 3 was superseded by`, `some clauses`."""
 WITHIN = (
     r"(?:[^.;,:()|·—–\r\n]|[.,](?=[ ]?\d)|,[ ][^.;,:()|·—–\r\n]{1,40},(?=[ ])|\r?\n(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
@@ -41,7 +37,7 @@ OF_ITSELF = (
 """Start of a sentence in which a decision describes itself, in any case."""
 NOTICE = re.compile(
     r"[ \t]{0,3}(?:>[ \t]*\[!\w{1,20}\][+-]?|(?:!!!|\?\?\?\+?)[ \t]+[\w-]{1,20}(?:[ \t]+\"|[ \t]*$)"
-    r"|:::+[ \t]*\{?[\w-]{1,20}\}?\[?)[ \t]*",
+    r"|:::+[ \t]*\{?[\w-]{1,20}\}?\[?)[ \t]*"
 )
 """Mark at the start of a notice, up to its title: of GitHub, MkDocs and Docusaurus."""
 _OPENING = re.compile(rf"(?:{NOTICE.pattern})?[ \t*_>+-]*(?P<itself>{OF_ITSELF})?", re.IGNORECASE)
@@ -75,7 +71,6 @@ _NUMBER_OF_ANCHOR = re.compile(r"#adr-?0*(?P<number>[0-9]{1,9})(?![0-9])", re.IG
 
 
 def _pattern(template: str) -> str:
-    """Return a pattern of the vocabulary with its variables replaced."""
     for name, pattern in (("{CJK_IN}", _CJK_IN), ("{IN}", _IN), ("{PARTIAL}", _PARTIAL), ("{PARTLY}", PARTLY)):
         template = template.replace(name, pattern)
     return template
@@ -83,7 +78,6 @@ def _pattern(template: str) -> str:
 
 @cache
 def _verbs() -> re.Pattern[str]:
-    """Return the pattern of verbs before their targets, with one group for each relation."""
     groups = (f"(?P<{rel}>{_pattern('|'.join(forms))})" for rel, forms in VOCABULARY["verbs"].items())
     return re.compile("|".join(groups), re.IGNORECASE)
 
@@ -156,9 +150,13 @@ def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[
     limit = len(text) if end is None else end
     if not any(match["name"] for match in _MAY_NAME.finditer(text, start, limit)):
         return
-    behind = list(_ending_phrases(text, start, limit)) if _MAY_END_SO.search(text, start, limit) else []
-    before = [candidate for candidate in _leading_phrases(text, start, limit) if not _is_within(candidate.verb, behind)]
-    phrases = sorted([*behind, *before], key=lambda candidate: candidate.span.start) if behind else before
+    behind = list(_ending_phrases(text, start, limit))
+    before = [
+        phrase
+        for phrase in _leading_phrases(text, start, limit)
+        if not any(other.verb.start <= phrase.verb.start < other.verb.end for other in behind)
+    ]
+    phrases = sorted([*behind, *before], key=lambda phrase: phrase.span.start) if behind else before
     yield from (_limited(text, start, limit, phrase) for phrase in phrases)
 
 
@@ -182,10 +180,6 @@ def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:
     return Phrase(rel, phrase.target, phrase.text, phrase.span, verb, True)
 
 
-def _is_within(verb: Span, phrases: Collection[Phrase]) -> bool:
-    return any(phrase.verb.start <= verb.start < phrase.verb.end for phrase in phrases)
-
-
 def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
     """Yield the phrases whose verb comes first: `Superseded by ADR-9`."""
     for match in _verbs().finditer(text, start, limit):
@@ -194,11 +188,11 @@ def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
             continue
         rel = cast(Rel, match.lastgroup)
         mark = _MARK.match(text, match.end(), limit)  # `**Superseded by** ADR-9`
-        at = _skip_glue(text, mark.end() if mark else match.end(), limit)
-        target = _target(text, at, limit) or _target(text, _skip_filler(text, at, limit), limit)
+        at = _skip(_GLUE, text, mark.end() if mark else match.end(), limit)
+        target = _target(text, at, limit) or _target(text, _skip(_FILLER, text, at, limit), limit)
         while target is not None:
             yield Phrase(rel, target[0], target[1], target[2], Span(match.start(), match.end()))
-            following = _skip_glue(text, target[2].end, limit)
+            following = _skip(_GLUE, text, target[2].end, limit)
             if following == target[2].end:
                 break
             target = _target(text, following, limit)
@@ -212,7 +206,7 @@ def _ending_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
         before_it = text[match.start() - 1] if match.start() > start else ""
         if target is None or (_WORD_BEFORE.match(before_it) and not _CJK.match(before_it)):
             continue
-        if group and _skip_glue(text, group[-1][2].end, limit) != target[2].start:
+        if group and _skip(_GLUE, text, group[-1][2].end, limit) != target[2].start:
             group = []
         group.append(target)
         for before, after, rel in _endings():
@@ -225,14 +219,9 @@ def _ending_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
                 break
 
 
-def _skip_glue(text: str, at: int, limit: int) -> int:
-    glue = _GLUE.match(text, at, limit)
-    return glue.end() if glue else at
-
-
-def _skip_filler(text: str, at: int, limit: int) -> int:
-    filler = _FILLER.match(text, at, limit)
-    return filler.end() if filler else at
+def _skip(pattern: re.Pattern[str], text: str, at: int, limit: int) -> int:
+    match = pattern.match(text, at, limit)
+    return match.end() if match else at
 
 
 def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
@@ -266,11 +255,11 @@ def wiki_links(text: str, start: int, end: int) -> Iterator[tuple[str, str, Span
 
 def find_targets(text: str, start: int, end: int) -> Iterator[tuple[str, str, Span]]:
     """Yield (target, text, span) of each decision in a list that fills `text[start:end]`."""
-    at = _skip_glue(text, start, end)
+    at = _skip(_GLUE, text, start, end)
     target = _target(text, at, end)
     while target is not None:
         yield target
-        target = _target(text, _skip_glue(text, target[2].end, end), end)
+        target = _target(text, _skip(_GLUE, text, target[2].end, end), end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from orbit_registry.formats.adr.header import whole_line
 from orbit_registry.formats.adr.model import Fact, Rel, Status
 from orbit_registry.formats.adr.relations import PART, PARTLY, WITHIN, find_phrases, find_targets
-from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, plain, word_set
+from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, choice, plain, word_set
 from orbit_registry.formats.position import Span
 
 _QUALIFIERS = word_set("qualifiers")
@@ -41,14 +41,8 @@ _LIMIT = 4000
 @cache
 def _partial() -> re.Pattern[str]:
     """Return a pattern of statuses that say that a part was replaced."""
-    return re.compile(
-        r"super[sc]eded[ -]in[ -]part"
-        rf"|(?:{PARTLY}[ -]?|{PART}{WITHIN})(?:super[sc]eded|overrid+en|replaced|ersetzt|vervangen)"
-        r"|(?:teilweise|partiellement|parcialmente|parzialmente|częściowo|delvis|частично)[ ]"
-        r"|(?:部分(?:的に|地)?|一部)已?被?(?:取代|替代|替换|置き?換え|置換|代替)"
-        r"|(?:부분|일부)(?:적으로)?[ ]?(?:대체|교체)",
-        re.IGNORECASE,
-    )
+    verbs = rf"(?:{PARTLY}[ -]?|{PART}{WITHIN})(?:{choice('partial_verbs')})"
+    return re.compile(rf"{choice('partial_statuses')}|{verbs}", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
@@ -121,7 +115,6 @@ def _status(text: str) -> Status:
 
 
 def _opens_with(text: str, at: int) -> bool:
-    """Say whether no status and no clause precede an offset."""
     before = text[:at]
     value_facts = any(plain(word) in STATUS_OF or plain(word) in NEGATIONS for word in _WORD.findall(before))
     return not value_facts and _CLAUSE.search(before) is None
@@ -142,7 +135,7 @@ _NESTING = {"(": 1, "[": 1, ")": -1, "]": -1}
 _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d(?:-\d\d)?(?![\w-])")
 _BRACKETED = re.compile(r"\[(?P<task>[A-Za-z][A-Za-z0-9_]{0,20}-?\d[\w-]{0,40}|#\d{1,9})\](?![(\[:])")
 _BARE_TASK = re.compile(r"[A-Z][A-Z0-9_]{1,15}-\d{1,9}(?![\w/])")
-_LEGACY = re.compile(r"legacy[_ ]ids?`?[ \t]{0,3}[:=][ \t]{0,3}", re.IGNORECASE)
+_LEGACY = re.compile(r"[`*_]*legacy[_ ]ids?`?[ \t]{0,3}[:=][ \t]{0,3}", re.IGNORECASE)
 _LEGACY_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,80}(?:/[\w.-]{1,80}){0,4}")
 _TRAILING_TASKS = re.compile(r"(?:[ \t,]{1,3}\[[A-Za-z#][\w#-]{0,60}\](?![(\[:])){1,40}[ \t]*$")
 
@@ -164,7 +157,7 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
         bare = _BARE_TASK.match(text, piece.start, piece.end)
         if bare and not bare.group().startswith("ADR-"):
             yield Fact("tasks", bare.group(), Span(bare.start(), bare.end()), style, (bare.group(),))
-        legacy = _LEGACY.match(text, _skip_mark(text, piece), piece.end)
+        legacy = _LEGACY.match(text, piece.start, piece.end)
         if legacy:
             ids = tuple(match.group() for match in _LEGACY_ID.finditer(text, legacy.end(), piece.end))
             yield Fact("legacy_ids", text[legacy.end() : piece.end], Span(legacy.end(), piece.end), style, ids)
@@ -185,7 +178,6 @@ def value_facts(text: str, key: str, span: Span, style: str) -> Iterator[Fact]:
 
 
 def _pieces(text: str, span: Span) -> list[Span]:
-    """Split at separators outside brackets and code."""
     pieces: list[Span] = []
     start, depth, at, in_code = span.start, 0, span.start, False
     separators = {match.start(): match.end() for match in _SEPARATOR.finditer(text, span.start, span.end)}
@@ -200,14 +192,9 @@ def _pieces(text: str, span: Span) -> list[Span]:
         at += 1
     pieces.append(Span(start, span.end))
     if depth > 0 and len(pieces) == 1 and separators:  # a bracket never closed: separators count after all
-        return _flat_pieces(span, separators)
+        starts, ends = [span.start, *separators.values()], [*separators, span.end]
+        return [Span(start, end) for start, end in zip(starts, ends, strict=True)]
     return pieces
-
-
-def _flat_pieces(span: Span, separators: dict[int, int]) -> list[Span]:
-    starts = [span.start, *separators.values()]
-    ends = [*separators, span.end]
-    return [Span(start, end) for start, end in zip(starts, ends, strict=True)]
 
 
 def _status_piece(text: str, piece: Span) -> Span:
@@ -216,10 +203,8 @@ def _status_piece(text: str, piece: Span) -> Span:
     trailing = _TRAILING_TASKS.search(text[start:end])
     if trailing and trailing.start() > 0:
         end = start + trailing.start()
-    while end > start and text[end - 1] in " \t\r\n":
-        end -= 1
-    while start < end and text[start] in " \t\r\n":
-        start += 1
+    end = start + len(text[start:end].rstrip(" \t\r\n"))
+    start = end - len(text[start:end].lstrip(" \t\r\n"))
     for mark in ("**", "__", "`", "*", "_"):
         if end - start > 2 * len(mark) and text.startswith(mark, start) and text.endswith(mark, start, end):
             inner = text[start + len(mark) : end - len(mark)]
@@ -232,10 +217,3 @@ def _tasks(text: str, span: Span, style: str) -> Iterator[Fact]:
     for match in _BRACKETED.finditer(text, span.start, span.end):
         if not match["task"].upper().startswith("ADR"):
             yield Fact("tasks", match.group(), Span(match.start(), match.end()), style, (match["task"],))
-
-
-def _skip_mark(text: str, piece: Span) -> int:
-    at = piece.start
-    while at < piece.end and text[at] in "`*_":
-        at += 1
-    return at

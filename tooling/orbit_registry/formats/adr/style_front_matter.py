@@ -11,11 +11,10 @@ from orbit_registry.formats.adr.status_line import normalise_status, read_statem
 from orbit_registry.formats.adr.vocabulary import KEY_OF, field_of
 from orbit_registry.formats.position import Span
 
-_PAIR = re.compile(r"[ \t]*(?P<item>-[ \t]+)?(?P<key>target|kind|type)[ \t]*:[ \t]*(?P<value>[^\r\n]*)")
+_PAIR = re.compile(r"^[ \t]*(?P<item>-[ \t]+)?(?P<key>target|kind|type)[ \t]*:[ \t]*(?P<value>[^\r\n]*)", re.MULTILINE)
 
 
 def _read(header: Header) -> Iterator[Fact]:
-    """Yield the known fields of the front matter; that of a log does not describe its entries."""
     if header.in_log:
         return
     yield from _stage_status(header)
@@ -40,38 +39,25 @@ def _stage_status(header: Header) -> Iterator[Fact]:
 
 def _status(text: str, field: Field) -> Iterator[Fact]:
     """Yield the status as the whole value, so that its quotes can change, and the other facts in it."""
-    yield Fact(
-        "status", next(_parts(field.value), field.value), field.span, "front-matter", (field.value, field.span.of(text))
-    )
+    facts = list(read_statement(field.value, Span(0, len(field.value)), "front-matter"))
+    yield Fact("status", facts[0].raw, field.span, "front-matter", (field.value, field.span.of(text)))
     yield Fact("statement", field.value, field.span, "front-matter")
-    for fact in read_statement(field.value, Span(0, len(field.value)), "front-matter"):
+    for fact in facts:
         if fact.key in ("tasks", "legacy_ids"):
             yield Fact(fact.key, fact.raw, field.span, "front-matter", fact.values)
         elif fact.key == "date":
             yield Fact("status_date", fact.raw, field.span, "front-matter")
 
 
-def _parts(value: str) -> Iterator[str]:
-    for fact in read_statement(value, Span(0, len(value)), "front-matter"):
-        if fact.key == "status":
-            yield fact.raw
-
-
 def _typed_links(text: str, field: Field) -> Iterator[Fact]:
     """Yield a fact for each of `links: [{target: 2, kind: supersedes}]`, named after its kind."""
     item: dict[str, re.Match[str]] = {}
-    at = field.line.start
-    while at < field.line.end:
-        newline = text.find("\n", at, field.line.end)
-        end = field.line.end if newline < 0 else newline
-        match = _PAIR.match(text, at, end)
-        if match:
-            item = {**({} if match["item"] else item), match["key"]: match}
-            kind = item.get("kind") or item.get("type")
-            if kind is not None and "target" in item:
-                yield _typed_link(item["target"], kind["value"])
-                item = {}
-        at = end + 1
+    for match in _PAIR.finditer(text, field.line.start, field.line.end):
+        item = {**({} if match["item"] else item), match["key"]: match}
+        kind = item.get("kind") or item.get("type")
+        if kind is not None and "target" in item:
+            yield _typed_link(item["target"], kind["value"])
+            item = {}
 
 
 def _typed_link(target: re.Match[str], kind: str) -> Fact:
@@ -104,7 +90,6 @@ def _remainder(old: str, value: str) -> str:
 
 
 def _insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
-    """Insert a line at the end of an existing front matter."""
     span = header.document.front_matter
     if span is None or header.in_log:
         return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from orbit_registry.formats.adr.header import Header, Style, first_offset, key_value, split_key_values, whole_line
+from orbit_registry.formats.adr.header import Header, Style, key_value, split_key_values, whole_line
 from orbit_registry.formats.adr.model import Fact
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
 from orbit_registry.formats.adr.status_line import normalise_status, value_facts
@@ -17,7 +17,6 @@ _LEAD = re.compile(r"([ \t]{0,3}(?:[*+-][ \t]{1,4}|>[ \t]{0,3}))?(\*\*)?")
 
 
 def _read_items(header: Header) -> Iterator[Fact]:
-    """Yield the facts of `- Key: value` items."""
     text = header.text
     for line in header.lines():
         bullet = _BULLET.match(text, line.start, line.end)
@@ -64,7 +63,8 @@ def _read_lines(header: Header) -> Iterator[Fact]:
             if pair is None and is_open and (below := _status_alone(text, line.start, line.end)):
                 yield from value_facts(text, "status", below, "line")
             is_open = pair == ("status", Span(line.end, line.end)) or (is_open and not content.strip())
-            if pair is None and _says_superseded(text, line.start, line.end):
+            opening = next(opening_phrases(text, line.start, line.end), None) if pair is None else None
+            if opening is not None and opening.rel == "superseded_by":  # or `This ADR has been superseded by`
                 start = _mark_above(text, line.start)
                 yield Fact("superseding", content.strip(), whole_line(text, Span(start, line.end)), "line")
         elif current and current[1].end > current[1].start:
@@ -83,12 +83,6 @@ def _status_alone(text: str, start: int, end: int) -> Span | None:
         return None
     at = text.index(content, start)
     return Span(at, at + len(content))
-
-
-def _says_superseded(text: str, start: int, end: int) -> bool:
-    """Say whether a line begins with `Superseded by` and a decision, or states that of this decision."""
-    first = next(opening_phrases(text, start, end), None)
-    return first is not None and first.rel == "superseded_by"
 
 
 def _mark_above(text: str, start: int) -> int:
@@ -114,7 +108,8 @@ def _insertion(
     """Insert a line above the first stated one, with the same bullet or quote, and in bold like it."""
     text = header.text
     for fact in read(header):
-        start = text.rfind("\n", 0, first_offset(fact)) + 1
+        # A superseding remark includes the gap above it.
+        start = text.rfind("\n", 0, fact.span.end if fact.key == "superseding" else fact.span.start) + 1
         lead = _LEAD.match(text, start)
         mark, bold = lead.groups("") if lead is not None else ("", "")
         newline = "\r\n" if text[max(0, start - 2) : start] == "\r\n" else "\n"
@@ -124,7 +119,6 @@ def _insertion(
 
 
 def _render(fact: Fact, value: str) -> str:
-    """Return the value, after a space if there was none."""
     return value if fact.raw else f" {value}"
 
 

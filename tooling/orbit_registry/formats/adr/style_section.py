@@ -19,23 +19,20 @@ _BOLD_KEY = re.compile(r"(?:\*\*|__)[^*_:]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)")
 _LINE = re.compile(r"[^\s][^\r\n]*(?<=\S)")
 _LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
 _BOX = re.compile(r"\[(?P<mark>[ xX✓✔])\][ \t]+")
-_KEYS = {"status": "status", "date": "date", "deciders": "deciders", "tags": "tags"}
+_KEYS = frozenset({"status", "date", "deciders", "tags"})
 
 
 def _read(header: Header) -> Iterator[Fact]:
-    """Yield the facts of sections for status, date, people or tags."""
     level = section_level([(heading.level, section_key(heading.text)) for heading in header.headings])
     for heading in header.headings:
-        key = _KEYS.get(section_key(heading.text))
-        if key is None or heading.level > level:
+        key = section_key(heading.text)
+        if key not in _KEYS or heading.level > level:
             continue
         if key == "status":
             yield from _status(header, heading)
             continue
-        if (value := _in_heading(header, heading)) is not None:
-            yield Fact(key, value.of(header.text), value, "section", (value.of(header.text),))
-            continue
-        for span in _paragraphs(header, heading)[:1]:
+        value = _in_heading(header, heading)
+        for span in [value] if value is not None else _paragraphs(header, heading)[:1]:
             yield Fact(key, span.of(header.text), span, "section", (span.of(header.text),))
 
 
@@ -54,9 +51,8 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
         lead = _LEAD.match(text, line.start, line.end)
         start = lead.end() if lead else line.start
         stop = line.start + len(text[line.start : line.end].rstrip())
-        starts_paragraph = (
-            start > line.start + 3 or text[line.start : start].strip() or _states_relation(text, start, stop)
-        )
+        states_relation = any(phrase.verb.start <= start + 1 for phrase in find_phrases(text, start, stop))
+        starts_paragraph = start > line.start + 3 or text[line.start : start].strip() or states_relation
         has_key = key_value(text, start, stop) is not None or _BOLD_KEY.match(content)
         if open_end >= 0 and not starts_paragraph and not has_key:
             spans[-1] = Span(spans[-1].start, stop)
@@ -66,13 +62,7 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
     return spans
 
 
-def _states_relation(text: str, start: int, end: int) -> bool:
-    first = next(find_phrases(text, start, end), None)
-    return first is not None and first.verb.start <= start + 2
-
-
 def _in_heading(header: Header, heading: Heading) -> Span | None:
-    """Return the span of a value in the heading itself: `## Status: Accepted`."""
     value = heading_value(heading.title.of(header.text))
     return Span(heading.title.start + value[1], heading.title.start + value[2]) if value is not None else None
 
@@ -134,7 +124,6 @@ def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
 
 
 def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterator[Fact]:
-    """Yield the facts of the other paragraphs of a status section."""
     for span in paragraphs:
         pair = key_value(header.text, span.start, span.end)
         if pair and pair[0] == "date":
@@ -171,7 +160,6 @@ def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
 
 
 def _render(fact: Fact, value: str) -> str:
-    """Return the status with a capital; an empty section gets a paragraph."""
     capital = value[:1].upper() + value[1:]
     return capital if fact.raw else f"\n\n{capital}"
 

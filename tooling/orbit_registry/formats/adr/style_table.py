@@ -14,7 +14,6 @@ from orbit_registry.formats.markdown import Cell, Table, within
 
 
 def _read_table(header: Header) -> Iterator[Fact]:
-    """Yield the facts of tables in the header."""
     tables = header.document.tables
     for table in (table for zone in header.zone for table in within(tables, zone, lambda table: table.span.start)):
         for key, cell in pairs(table):
@@ -65,7 +64,6 @@ _URL = re.compile(r"/badge/status-(?P<status>(?:[^-/?#]|--){1,60})(?P<tail>-[\w]
 
 
 def _read_badge(header: Header) -> Iterator[Fact]:
-    """Yield the status of the first badge in the header."""
     links = header.document.links
     for link in (link for zone in header.zone for link in within(links, zone, lambda link: link.span.start)):
         if link.kind != "image" or link.target_span is None:
@@ -78,7 +76,6 @@ def _read_badge(header: Header) -> Iterator[Fact]:
 
 
 def _render_badge(fact: Fact, value: str) -> str:
-    """Return the badge's address with the new status."""
     encoded = quote(value.replace("-", "--").replace(" ", "_"), safe="")
     return _URL.sub(lambda match: f"/badge/status-{encoded}{match['tail'] or ''}", fact.values[0], count=1)
 

@@ -75,7 +75,6 @@ def new_document(template: str, fields: Mapping[str, str]) -> str:
 
 
 def _yaml(match: re.Match[str], values: Mapping[str, str]) -> str:
-    """Return one front-matter value with its placeholders replaced, as valid YAML."""
     pattern = match["value"]
     if pattern.strip() in ("$number", "$order", "$date"):  # as bare as the template has them
         return match["head"] + Template(pattern).safe_substitute(values)
@@ -142,7 +141,6 @@ def _same_number(value: str, entry: AdrDocument) -> bool:
 
 
 def _heading(text: str, entry: AdrDocument) -> str:
-    """Return the heading line with placeholders for number and title."""
     if entry.heading_span is None:
         return "# $title"
     edits = [
@@ -165,7 +163,6 @@ def _heading(text: str, entry: AdrDocument) -> str:
 
 
 def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
-    """Yield the lines with facts, one block for each group of lines, with placeholders."""
     text, lines = document.text, document.lines
     edits: list[tuple[Span, str]] = []
     line_numbers: set[int] = set()
@@ -173,14 +170,17 @@ def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
         if fact.style in ("front-matter", "section", "badge"):
             continue
         if fact.key == "statement":
-            edits.append((fact.span, _statement(text, fact.span)))
+            keys = [part.key for part in read_statement(text, fact.span, "line")]  # split like the old one
+            parts = ["$status", *(f"${key}" for key in ("date", "tasks") if key in keys)]
+            edits.append((fact.span, " · ".join(parts)))
         elif fact.key in _PLACEHOLDERS and fact.key not in ("status", "tasks", "title"):
             edits.append((fact.span, _PLACEHOLDERS[fact.key]))
         elif fact.style == "table" and fact.key not in ("status", "title"):
             edits.append((fact.span, ""))
         else:
             continue
-        around = _table_around(document, fact.span) if fact.style == "table" else fact.span
+        tables = (table.span for table in document.tables if fact.style == "table")
+        around = next((span for span in tables if span.start <= fact.span.start < span.end), fact.span)
         line_numbers.update(range(lines.index_of(around.start), lines.index_of(around.end) + 1))
     for number in sorted(line_numbers):
         if number - 1 not in line_numbers:
@@ -189,30 +189,13 @@ def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
             yield _edited(text, Span(start, lines.ends[number]), edits).rstrip()
 
 
-def _table_around(document: Document, span: Span) -> Span:
-    """Return the span of a cell's table, else of the cell."""
-    return next((t.span for t in document.tables if t.span.start <= span.start and span.end <= t.span.end), span)
-
-
-def _statement(text: str, span: Span) -> str:
-    """Return a status line with placeholders, split like the old one."""
-    keys = [fact.key for fact in read_statement(text, span, "line")]
-    return "$status" + (" · $date" if "date" in keys else "") + (" · $tasks" if "tasks" in keys else "")
-
-
-def _without_overlaps(edits: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
-    """Return the edits in order, without those inside an earlier one."""
-    separate: list[tuple[Span, str]] = []
-    for span, value in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):
-        if not separate or span.start >= separate[-1][0].end:
-            separate.append((span, value))
-    return separate
-
-
 def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
     """Yield the standard sections, each with its heading as written and a prompt."""
-    prompts = prompts_in(language_of(section.heading for section in entry.sections))
-    sections = [s for s in entry.sections if s.key in PROMPTS or s.key in ("status", "changelog", "date")]
+    prompts = {
+        **prompts_in(language_of(section.heading for section in entry.sections)),
+        **{"status": "$status", "date": "$date", "changelog": "- $date: first draft"},
+    }
+    sections = [section for section in entry.sections if section.key in prompts]
     if not any(section.key in ("context", "decision") for section in sections):
         sections = list(entry.sections)
     visited: set[tuple[str, int]] = set()
@@ -223,7 +206,7 @@ def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
         visited.add((section.key, section.level))
         following = sections[index + 1] if index + 1 < len(sections) else None
         has_parts = following is not None and not section.run_in and following.level > section.level
-        prompt = "" if has_parts else _prompt(section, newline, prompts)
+        prompt = "" if has_parts else newline.join(prompts.get(section.key, "…").splitlines())
         if section.run_in:
             start = text.rfind("\n", 0, section.body.start) + 1
             gap = newline * (2 if prompt.startswith("- ") else 0)
@@ -236,7 +219,6 @@ def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
 
 
 def _renumbered(section: Section, counts: Counter[int]) -> str:
-    """Return a section's heading with the next number of its level, if it has one."""
     numbered = _HEADING_NUMBER.match(section.heading)
     if numbered is None:
         return section.heading
@@ -244,20 +226,12 @@ def _renumbered(section: Section, counts: Counter[int]) -> str:
     return f"{counts[section.level]}{section.heading[numbered.end() :]}"
 
 
-def _prompt(section: Section, newline: str, prompts: Mapping[str, str]) -> str:
-    if section.key in ("status", "date"):
-        return f"${section.key}"
-    if section.key == "changelog":
-        return "- $date: first draft"
-    return newline.join(prompts.get(section.key, "…").splitlines())
-
-
 def _edited(text: str, span: Span, edits: Sequence[tuple[Span, str]]) -> str:
-    """Return the span of the text with edits made and every other `$` doubled."""
+    """Return the span of the text with edits made, none inside an earlier one, and every other `$` doubled."""
     parts: list[str] = []
     at = span.start
-    for edit, replacement in _without_overlaps([edit for edit in edits if span.start <= edit[0].start < span.end]):
-        parts.extend((_literal(text[at : edit.start]), replacement))
-        at = edit.end
-    parts.append(_literal(text[at : span.end]))
-    return "".join(parts)
+    for edit, replacement in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):
+        if at <= edit.start < span.end:
+            parts.extend((_literal(text[at : edit.start]), replacement))
+            at = edit.end
+    return "".join([*parts, _literal(text[at : span.end])])

@@ -45,6 +45,11 @@ def word_set(name: str) -> frozenset[str]:
     return frozenset(plain(word) for word in _words(VOCABULARY[name]))
 
 
+def choice(name: str) -> str:
+    """Return a list of the vocabulary as alternatives of a regular expression."""
+    return "|".join(VOCABULARY[name])
+
+
 NO_STATUS_FOLDERS = word_set("folders_without_status")
 NEGATIONS = word_set("negations")
 _ENGLISH_STATUSES = word_set("english_statuses")

@@ -171,7 +171,6 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
 
 
 def _key_of_status(text: str, entry: AdrDocument) -> str:
-    """Return the text before the status on its line, or its section's heading."""
     if entry.status_span is None:
         return ""
     before = text[text.rfind("\n", 0, entry.status_span.start) + 1 : entry.status_span.start].strip("*_`:：|> \t-")
@@ -213,7 +212,6 @@ def set_number(text: str, entry: AdrDocument, number: str) -> str:
 
 
 def _anchor_number(text: str, entry: AdrDocument) -> Iterator[Span]:
-    """Yield the span of an explicit heading id that holds the entry's number."""
     match = _NUMBER.search(entry.anchor)
     if match and entry.heading_span and entry.number and int(match.group()) == int(entry.number):
         start = text.rfind(f"#{entry.anchor}", entry.heading_span.start, entry.heading_span.end)
@@ -243,7 +241,6 @@ def heading_title(title: str) -> str:
 
 
 def _title_forms(title: str) -> Iterator[str]:
-    """Yield spellings of a title in a heading, the plainest first."""
     yield title
     escaped = _MARKDOWN_SPECIAL.sub(r"\\\1", title)
     yield escaped
@@ -321,7 +318,6 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
 
 
 def _section_level(document: Document, entry: AdrDocument) -> int:
-    """Return the level of the entry's own sections."""
     level = section_level([(section.level, section.key) for section in entry.sections if not section.run_in])
     if level:
         return level
@@ -363,19 +359,13 @@ def _insert_at(text: str, at: int, entry: str, newline: str, previous: AdrDocume
         separator = text[content_end(parse_markdown(text), previous.span) : at]
         if "---" in separator or "***" in separator or "___" in separator:
             return before + entry + (separator if after else newline) + after
-    lead = "" if not before.strip("\ufeff") else _blank_lines(before, newline)
+    line_ends = before[len(before.rstrip("\r\n")) :].count("\n")
+    lead = newline * max(0, 2 - line_ends) if before.strip("\ufeff") else ""
     trail = newline * 2 if after.strip() else newline
     return before + lead + entry + trail + (after if after.strip() else "")
 
 
-def _blank_lines(before: str, newline: str) -> str:
-    """Return the line ends missing for one blank line after `before`."""
-    tail = before[len(before.rstrip("\r\n")) :]
-    return newline * max(0, 2 - tail.count("\n"))
-
-
 def _first_place(text: str) -> int:
-    """Return the offset for a log's first entry: before trailing sections, else at the end."""
     document = parse_markdown(text)
     for heading in document.headings:
         if heading.level > 1 and section_key(heading.text) in ("tasks", "references"):
@@ -434,13 +424,11 @@ def next_entry_heading(text: str, path: str, record_id: str, title: str, date: s
 
 
 def _is_dated(heading: str, title: str) -> bool:
-    """Say whether a heading names an entry by a date and this title, without a number."""
     entries = read_log(f"## {heading}\n").entries
     return [(entry.number, entry.title) for entry in entries] == [(None, title)]
 
 
 def _is_newest_first(entries: Sequence[AdrDocument]) -> bool:
-    """Say whether a log's numbers, or dates without numbers, descend."""
     first, last = ((int(entry.number or 0), entry.date or "") for entry in (entries[0], entries[-1]))
     return first > last
 
