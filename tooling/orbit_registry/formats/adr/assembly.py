@@ -188,16 +188,18 @@ def _same_number(raw: str, number: str | None) -> bool:
 
 
 def _relations(header: Header, facts: _Facts, sections: Sequence[Section], outline: Outline) -> Iterator[Relation]:
-    known_files: dict[tuple[str, str], set[str | None]] = {}
+    known_files: defaultdict[tuple[str, str], set[str | None]] = defaultdict(set)
     mentions = _mentioned_relations(header, facts, outline)
     for relation in (*_stated_relations(header, facts), *_linked_relations(header, sections), *mentions):
-        key = target_key(relation.target_raw)
+        name, file = target_key(relation.target_raw)
         # A mere reference says nothing new of a decision that was named before, in whatever relation.
         rel = "" if relation.rel == "references" else relation.rel
-        if key.is_among(known_files.get((rel, key.name), frozenset())):
+        files = known_files[rel, name]
+        # Two files are two decisions; a file adds to a bare number that was met before it.
+        if file in files or (file is None and files):
             continue
-        for name in {rel, ""}:
-            known_files.setdefault((name, key.name), set()).add(key.file)
+        for key in {rel, ""}:
+            known_files[key, name].add(file)
         yield relation
 
 

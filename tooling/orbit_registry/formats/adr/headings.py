@@ -52,7 +52,12 @@ COST = re.compile(
 FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
 
 
-_CONTEXT_AND = tuple(f"{start} " for start in word_set("context_and"))
+_STARTS = {
+    "context": tuple(f"{start} " for start in word_set("context_and")),
+    "decision": ("decision and", "decision:", "decision —", "decision -", "decision ("),
+    "consequences": ("consequences ", "consequences,"),
+}
+"""How the headings of sections may begin that name something else too."""
 
 
 @lru_cache(maxsize=4096)
@@ -61,20 +66,14 @@ def section_key(heading: str) -> str:
     if len(heading) > _LONGEST:
         return "other"
     name = plain(without_numbering(heading))
-    key = SECTION_OF.get(name)
-    if key is None:  # `背景 / Context`, `Negative (costs)`
-        key = next((SECTION_OF[part] for part in _PARTS.split(name) if part in SECTION_OF), None)
-    if key is None and (valued := heading_value(heading)) is not None:  # `Status: Accepted`
+    for part in (name, *_PARTS.split(name)):  # `背景 / Context`, `Negative (costs)`
+        if part in SECTION_OF:
+            return SECTION_OF[part]
+    if (valued := heading_value(heading)) is not None:  # `Status: Accepted`
         return valued[0]
-    if key is None and _STATUS.fullmatch(name):  # `What is the status of the proposal?`
+    if _STATUS.fullmatch(name):  # `What is the status of the proposal?`
         return "status"
-    if key is None and name.startswith(_CONTEXT_AND):
-        return "context"
-    if key is None and name.startswith(("decision and", "decision:", "decision —", "decision -", "decision (")):
-        return "decision"
-    if key is None and name.startswith(("consequences ", "consequences,")):
-        return "consequences"
-    return key or "other"
+    return next((key for key, starts in _STARTS.items() if name.startswith(starts)), "other")
 
 
 def without_numbering(heading: str) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple, cast
+from typing import cast
 
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES
 from orbit_registry.formats.adr.model import Rel
@@ -95,27 +95,14 @@ def _endings() -> tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Rel], ...
     )
 
 
-class _Limits(NamedTuple):
-    """Patterns that limit a verb to a part: before it, within it, and after its target."""
-
-    partly_before: re.Pattern[str]
-    part_before: re.Pattern[str]
-    has_partly: re.Pattern[str]
-    has_part: re.Pattern[str]
-    partly_behind: re.Pattern[str]
-
-
 @cache
-def _limits() -> _Limits:
+def _limits() -> tuple[re.Pattern[str], ...]:
+    """Return the patterns that limit a verb to a part: two before it, two within it, and one after its target."""
     adverb = rf"{_NO_LETTER}{PARTLY}(?:\*\*|[*_])?[ ]?(?:been[ ])?\Z"
-    patterns = (
-        adverb,
-        rf"{adverb}|{PART}{WITHIN}\Z",
-        rf"{_NO_LETTER}{PARTLY}(?![a-z])",
-        rf"{_NO_LETTER}{PARTLY}(?![a-z])|{PART}",
-        rf"[ ]?[(（,，]?[ ]?[的の의]?[ ]?{PARTLY}(?![a-z]|[ ]by)",
-    )
-    return _Limits(*(re.compile(pattern, re.IGNORECASE) for pattern in patterns))
+    within = rf"{_NO_LETTER}{PARTLY}(?![a-z])"
+    behind = rf"[ ]?[(（,，]?[ ]?[的の의]?[ ]?{PARTLY}(?![a-z]|[ ]by)"
+    patterns = (adverb, rf"{adverb}|{PART}{WITHIN}\Z", within, rf"{within}|{PART}", behind)
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +152,13 @@ def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:
     if phrase.rel not in ("superseded_by", "supersedes"):
         return phrase
     is_passive = phrase.rel == "superseded_by"
-    limits = _limits()
-    before = (limits.part_before if is_passive else limits.partly_before).search(
-        text, max(start, phrase.verb.start - _FAR), phrase.verb.start
-    )
-    inside = limits.has_partly if is_passive else limits.has_part
-    between = inside.search(text, phrase.verb.start, phrase.span.start) or inside.search(
-        text, phrase.span.end, phrase.verb.end
-    )
-    if before is None and between is None and limits.partly_behind.match(text, phrase.span.end, limit) is None:
+    partly_before, part_before, has_partly, has_part, partly_behind = _limits()
+    far = max(start, phrase.verb.start - _FAR)
+    before = (part_before if is_passive else partly_before).search(text, far, phrase.verb.start)
+    inside = has_partly if is_passive else has_part
+    between = ((phrase.verb.start, phrase.span.start), (phrase.span.end, phrase.verb.end))
+    is_limited = before is not None or any(inside.search(text, *part) for part in between)
+    if not is_limited and partly_behind.match(text, phrase.span.end, limit) is None:
         return phrase
     verb = Span(before.start() if before is not None else phrase.verb.start, phrase.verb.end)
     rel: Rel = "amended_by" if is_passive else "amends"
@@ -262,35 +247,22 @@ def find_targets(text: str, start: int, end: int) -> Iterator[tuple[str, str, Sp
         target = _target(text, _skip(_GLUE, text, target[2].end, end), end)
 
 
-@dataclass(frozen=True, slots=True)
-class TargetKey:
-    """Identity of a decision in links: number or name, and a file if one is linked."""
-
-    name: str
-    file: str | None
-
-    def is_among(self, files: Collection[str | None]) -> bool:
-        """Say whether a decision of this name was met before, in `files`.
-
-        Two files are two decisions; a file adds to a bare number (None) that was met before it.
-        """
-        return self.file in files if self.file is not None else bool(files)
-
-
-def target_key(target: str) -> TargetKey:
+def target_key(target: str) -> tuple[str, str | None]:
     """Return the number that a target names, else its name without suffix, and the file that it links to."""
     if "://" in target:
-        return TargetKey(target.casefold(), None)
+        return target.casefold(), None
     path = target.partition("#")[0].casefold()
-    base = path.rpartition("/")[2]
+    folder, _, base = path.rpartition("/")
     stem = base.removesuffix(".md").removesuffix(".markdown")
     file = None
     if stem != base:  # in folders `0042/README.md` the folder is the name
         file = "/".join(path.split("/")[-2:]) if stem in GENERIC_NAMES else base
     anchor = _NUMBER_OF_ANCHOR.search(target)
     if anchor:
-        return TargetKey(anchor["number"], file)
+        return anchor["number"], file
     number = _NUMBER_OF.match(stem)
-    folder = path.rpartition("/")[0] if path[:1].isalpha() and "." not in path else ""
-    name = f"{folder}/{number['number']}" if number and folder else number["number"] if number else stem
-    return TargetKey(name, file)
+    if number is None:
+        return stem, file
+    return f"{folder}/{number['number']}" if folder and path[:1].isalpha() and "." not in path else number[
+        "number"
+    ], file

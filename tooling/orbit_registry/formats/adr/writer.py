@@ -198,17 +198,22 @@ def set_number(text: str, entry: AdrDocument, number: str) -> str:
 
     `number` is `ADR-0108`, or `108`, which gets the zeros of the old one; a heading without a number stays.
     """
-    digits = _NUMBER.search(number)
-    if digits is None:
-        raise UsageError(f"{number} holds no number", hint="write ADR-0108 or 108")
+    digits = _digits(number)
     edits: list[tuple[Span, str]] = []
     for span in (*entry.number_spans, *_anchor_number(text, entry)):
         match = _NUMBER.search(text, span.start, span.end)
         if match is None:
             continue
-        new = digits.group() if number.upper().startswith("ADR") else digits.group().zfill(len(match.group()))
+        new = digits if number.upper().startswith("ADR") else digits.zfill(len(match.group()))
         edits.append((Span(match.start(), match.end()), new))
     return _splice(text, edits)
+
+
+def _digits(number: str) -> str:
+    match = _NUMBER.search(number)
+    if match is None:
+        raise UsageError(f"{number} holds no number", hint="write ADR-0108 or 108")
+    return match.group()
 
 
 def _anchor_number(text: str, entry: AdrDocument) -> Iterator[Span]:
@@ -335,24 +340,18 @@ def insert_entry(text: str, entry_markdown: str, number: str) -> str:
 
     In a log without entries it goes after the preamble. Every other byte stays.
     """
-    digits = _NUMBER.search(number)
-    if digits is None:
-        raise UsageError(f"{number} holds no number", hint="write ADR-0108 or 108")
+    order = int(_digits(number))
+    entries = read_log(text).entries
+    before = [other for other in entries if int(other.number or 0) <= order]
+    after = [other for other in entries if int(other.number or 0) > order]
+    if before:
+        return _insert_at(text, before[-1].span.end, entry_markdown, before[-1])
+    return _insert_at(text, after[0].span.start if after else _first_place(text), entry_markdown)
+
+
+def _insert_at(text: str, at: int, entry_markdown: str, previous: AdrDocument | None = None) -> str:
     newline = newline_of(text)
     entry = newline.join(entry_markdown.strip().splitlines())
-    file = read_log(text)
-    order = int(digits.group())
-    before = [other for other in file.entries if int(other.number or 0) <= order]
-    after = [other for other in file.entries if int(other.number or 0) > order]
-    if before:
-        anchor = before[-1]
-        return _insert_at(text, anchor.span.end, entry, newline, anchor)
-    if after:
-        return _insert_at(text, after[0].span.start, entry, newline, None)
-    return _insert_at(text, _first_place(text), entry, newline, None)
-
-
-def _insert_at(text: str, at: int, entry: str, newline: str, previous: AdrDocument | None) -> str:
     before, after = text[:at], text[at:]
     if previous is not None:
         # The separator of the entry above (blank lines, a rule) is used again below the new one.
@@ -375,14 +374,12 @@ def _first_place(text: str) -> int:
 
 def add_entry(text: str, path: str, entry_markdown: str) -> str:
     """Return the log `text` at `path` with the entry next to its newest one: after the last, or above the first."""
-    newline = newline_of(text)
-    entry = newline.join(entry_markdown.strip().splitlines())
     entries = read_document(text, path).entries
     if not entries:
-        return _insert_at(text, _first_place(text), entry, newline, None)
+        return _insert_at(text, _first_place(text), entry_markdown)
     if _is_newest_first(entries):
-        return _insert_at(text, entries[0].span.start, entry, newline, None)
-    return _insert_at(text, entries[-1].span.end, entry, newline, entries[-1])
+        return _insert_at(text, entries[0].span.start, entry_markdown)
+    return _insert_at(text, entries[-1].span.end, entry_markdown, entries[-1])
 
 
 @dataclass(frozen=True, slots=True)
