@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -92,13 +93,12 @@ class Publication:
         """Return why records are not fresh, in words that may be read."""
         if not self.is_active:
             return by_path
-        return {
-            path: replace(
-                freshness,
-                reasons=tuple(replace(reason, message=self._plain(reason.message)) for reason in freshness.reasons),
-            )
-            for path, freshness in by_path.items()
-        }
+
+        def plain(each: Freshness) -> Freshness:
+            reasons = (replace(reason, message=self._plain(reason.message)) for reason in each.reasons)
+            return replace(each, reasons=tuple(reasons))
+
+        return {path: plain(freshness) for path, freshness in by_path.items()}
 
     def document(self, path: str, text: str) -> str | None:
         """Return the text of a document or page at `path` as it may be read, each line in its place; None: not at all.
@@ -125,16 +125,15 @@ class Publication:
         Where records are chosen, a decision that no published record claims is withheld too.
         """
 
-        def claimed(records: Iterable[Record]) -> list[AdrDocument | None]:
+        def claimed(records: Iterable[Record]) -> set[int]:
             sources = [record.source for record in records if record.source is not None]
-            return [document.entry(source.heading) for source in sources if source.path == document.path]
+            return {id(document.entry(source.heading)) for source in sources if source.path == document.path}
 
-        entries = document.entries
         if self._chooses:
             published = claimed(self._published)
-            return [entry for entry in entries if not any(entry is entry_shown for entry_shown in published)]
+            return [entry for entry in document.entries if id(entry) not in published]
         withheld = claimed(self._withheld)
-        return [entry for entry in entries if any(entry is entry_withheld for entry_withheld in withheld)]
+        return [entry for entry in document.entries if id(entry) in withheld]
 
     def hides(self, path: str) -> bool:
         """Say whether a file's very name may not be read."""
@@ -145,12 +144,12 @@ class Publication:
         if not self.is_active:
             return False
         if path not in self._documents:
-            self._documents[path] = self.hides(path) or (path in self._decisions and self._is_withheld(path))
+            hidden = self.hides(path)
+            if not hidden and path in self._decisions:
+                text = document_text(self.workspace.root, path)
+                hidden = text is None or self.document(path, text) is None
+            self._documents[path] = hidden
         return self._documents[path]
-
-    def _is_withheld(self, path: str) -> bool:
-        text = document_text(self.workspace.root, path)
-        return text is None or self.document(path, text) is None
 
     def _tags_of(self, record: Record) -> list[str]:
         """Return the tags of a record by all their names: one that is chosen by one of them is by the others."""
@@ -239,11 +238,8 @@ class Publication:
                 files.add(document.path)
             elif entry.number and words_of(name := heading_of(entry, "log") or "") not in published_names:
                 names.add(name)
-        names |= {
-            title
-            for title in titles
-            if len(words := words_of(title)) >= _TELLING_WORDS and words not in published_titles
-        }
+        telling = ((title, words_of(title)) for title in titles)
+        names |= {title for title, words in telling if len(words) >= _TELLING_WORDS and words not in published_titles}
         return frozenset(names.union(*(_names_of_file(path) for path in files - claimed)))
 
     @cached_property
@@ -270,18 +266,15 @@ class Publication:
 
     @cached_property
     def _unclaimed(self) -> list[tuple[Document, AdrDocument]]:
-        claims: dict[str, list[str | None]] = {}
-        for record in self.everything:
-            if record.source is not None:
-                claims.setdefault(record.source.path, []).append(record.source.heading)
+        claims: defaultdict[str, list[str | None]] = defaultdict(list)
+        for source in (record.source for record in self.everything if record.source is not None):
+            claims[source.path].append(source.heading)
         unclaimed = []
         for path in sorted(self._decisions):
             if (text := document_text(self.workspace.root, path)) is not None:
                 document = Document(path, text)
-                mine = [document.entry(heading) for heading in claims.get(path, ())]
-                unclaimed += [
-                    (document, entry) for entry in document.file.entries if not any(entry is other for other in mine)
-                ]
+                mine = {id(document.entry(heading)) for heading in claims[path]}
+                unclaimed += [(document, entry) for entry in document.file.entries if id(entry) not in mine]
         return unclaimed
 
     @cached_property
