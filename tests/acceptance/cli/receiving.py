@@ -1,12 +1,14 @@
 """A receiver of HTTP on loopback, in a process of its own: it keeps what it is sent, or refuses it."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 PROGRAM = """
 import http.server, pathlib, sys
@@ -60,8 +62,10 @@ def receiving(folder: Path) -> Iterator[Receiver]:
             process.terminate()
 
 
-def orbit(root: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run `orbit` in a process of its own, with more in its environment, and no proxy between."""
-    there = {**os.environ, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", **variables}
-    command = [sys.executable, "-m", "orbit_registry.cli.main", *arguments]
-    return subprocess.run(command, cwd=root, env=there, capture_output=True, text=True, check=False)
+def orbit(shell: Any, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run `orbit` in this process, with more in its environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        code, out, err = shell(*arguments)
+    return subprocess.CompletedProcess(arguments, code, out, err)

@@ -14,6 +14,7 @@ from tests.acceptance.cli.receiving import Receiver, orbit, receiving
 from orbit_registry.hook import events
 from orbit_registry.hook.events import CAPTURED, SYNCED, Event, append
 
+pytestmark = pytest.mark.filterwarnings("ignore:.imghdr. is deprecated")  # which apprise imports
 TOKEN = "ghp_" + "a1B2" * 9
 
 
@@ -65,7 +66,7 @@ def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver)
     write(shell.root, CAPTURED, 1_790_000_003, session="s-2", opened=[other], details=', "turns": 7')
     write(shell.root, SYNCED, 1_790_000_004, session="", fault="index", details=', "built": true, "records": 3')
 
-    done = orbit(shell.root, "events", "export", "--endpoint", f"http://{receiver.address}")
+    done = orbit(shell, "events", "export", "--endpoint", f"http://{receiver.address}")
     assert (done.returncode, done.stdout) == (0, "4 spans sent\n"), done.stderr
     raw = b"".join(file.read_bytes() for file in receiver.folder.glob("*.body"))
     assert b"hidden" not in raw
@@ -89,19 +90,19 @@ def test_a_span_is_sent_until_it_arrives_once(shell: Any, receiver: Receiver) ->
     where = ["events", "export", "--endpoint", f"http://{receiver.address}/v1/traces"]
     write(shell.root, "retrieval", 1_790_000_000)
     receiver.refuse(True)
-    refused = orbit(shell.root, *where)
+    refused = orbit(shell, *where)
     assert (refused.returncode, "did not take the spans" in refused.stderr) == (1, True)
     receiver.refuse(False)
-    assert orbit(shell.root, *where).stdout == "1 span sent\n"
-    assert orbit(shell.root, *where).stdout == "0 spans sent\n"
+    assert orbit(shell, *where).stdout == "1 span sent\n"
+    assert orbit(shell, *where).stdout == "0 spans sent\n"
     (first,) = spans(receiver)
     write(shell.root, "retrieval", 1_790_000_001)
     log = shell.root / ".orbit/state/log"
     (log / events.NAME).rename(log / events.FILES[-2])
     write(shell.root, "retrieval", 1_790_000_002)
-    assert orbit(shell.root, *where).stdout == "2 spans sent\n"
+    assert orbit(shell, *where).stdout == "2 spans sent\n"
     later = spans(receiver)
-    assert orbit(shell.root, *where, "--all").stdout == "3 spans sent\n"
+    assert orbit(shell, *where, "--all").stdout == "3 spans sent\n"
     assert [entry.span_id for entry in spans(receiver)] == [entry.span_id for entry in (first, *later)]
 
 
@@ -133,10 +134,10 @@ def test_what_waits_is_told_once_with_the_commands_that_decide(shell: Any, recei
     where = {"ORBIT_NOTIFY_URLS": f"json://{receiver.address}/hook"}
     first = waiting(shell, "Wait <b>before</b> you ask")
     receiver.refuse(True)
-    refused = orbit(shell.root, "queue", "--notify", **where)
+    refused = orbit(shell, "queue", "--notify", **where)
     assert (refused.returncode, "could be told" in refused.stderr) == (1, True)
     receiver.refuse(False)
-    done = orbit(shell.root, "queue", "--kind", "learning", "--notify", **where)
+    done = orbit(shell, "queue", "--kind", "learning", "--notify", **where)
     assert (done.returncode, first in done.stdout, "1 told" in done.stderr) == (0, True, True), done.stderr
     ((title, text),) = told(receiver)
     assert title.endswith(": queue")
@@ -144,10 +145,10 @@ def test_what_waits_is_told_once_with_the_commands_that_decide(shell: Any, recei
     assert f"orbit promote {first}\n" in text
     assert f"orbit reject {first} --reason WHY" in text
     second = waiting(shell, "Ask only once a day")
-    assert orbit(shell.root, "queue", "--kind", "learning", "--notify", **where).returncode == 0
+    assert orbit(shell, "queue", "--kind", "learning", "--notify", **where).returncode == 0
     ((_, text),) = told(receiver)
     assert (second in text, first in text) == (True, False)
-    assert orbit(shell.root, "queue", "--kind", "learning", "--notify", **where).returncode == 0
+    assert orbit(shell, "queue", "--kind", "learning", "--notify", **where).returncode == 0
     assert told(receiver) == []
 
 
@@ -160,7 +161,7 @@ def test_a_finding_of_the_watchdog_is_sent_once_each_time(shell: Any, receiver: 
     for missing in (True, True, False, True):
         if missing:
             shutil.rmtree(cache, ignore_errors=True)
-        assert orbit(shell.root, *looks, **where).returncode == 0
+        assert orbit(shell, *looks, **where).returncode == 0
         texts.append([text for _, text in told(receiver)])
     assert [len(entry) for entry in texts] == [1, 0, 0, 1]
     assert "derived-missing" in texts[0][0]
@@ -169,12 +170,12 @@ def test_a_finding_of_the_watchdog_is_sent_once_each_time(shell: Any, receiver: 
 def test_no_address_is_printed(shell: Any) -> None:
     pytest.importorskip("apprise")
     waiting(shell, "Wait before you ask")
-    unknown = orbit(shell.root, "queue", "--notify", ORBIT_NOTIFY_URLS=f"nonsense://user:{TOKEN}@host")
+    unknown = orbit(shell, "queue", "--notify", ORBIT_NOTIFY_URLS=f"nonsense://user:{TOKEN}@host")
     assert (unknown.returncode, "address 1" in unknown.stderr) == (2, True)
     assert TOKEN not in unknown.stdout + unknown.stderr
 
 
 def test_without_an_address_it_is_a_wrong_call(shell: Any) -> None:
     for command in (["queue"], ["queue", "--kind", "rule"], ["watchdog", "--once"]):
-        none = orbit(shell.root, *command, "--notify", ORBIT_NOTIFY_URLS="")
+        none = orbit(shell, *command, "--notify", ORBIT_NOTIFY_URLS="")
         assert (none.returncode, "ORBIT_NOTIFY_URLS" in none.stderr) == (2, True)
