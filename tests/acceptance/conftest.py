@@ -1,5 +1,7 @@
 """What acceptance tests share: a child that ends itself before a chosen change of a file, a small disk, a browser."""
 
+import contextlib
+import io
 import os
 import shutil
 import signal
@@ -17,6 +19,7 @@ from tests.acceptance.browsing import Tab
 from tests.acceptance.site_cases import site_of
 from tests.bench import synthetic
 
+from orbit_registry.cli.main import run
 from orbit_registry.importers.importer import import_from
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
@@ -28,6 +31,15 @@ ADDRESS = "https://example.org/why/"
 Look = Callable[[str], tuple[str, str]]
 DemoSite = Callable[..., Path]
 Shared = Callable[[str, Callable[[Path], Any]], Path]
+
+
+def orbit(folder: Path, *arguments: str, code: int = 0) -> str:
+    """Run `orbit` in a folder, see it end with a code, and return what it printed: of a failure, its messages too."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        ended = run(["-C", str(folder), *arguments])
+    assert ended == code, out.getvalue() + err.getvalue()
+    return out.getvalue() + (err.getvalue() if code else "")
 
 
 class RunKilled(Protocol):

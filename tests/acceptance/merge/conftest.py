@@ -1,11 +1,11 @@
 """Clones that know nothing of each other's work, for the merges of this folder."""
 
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.acceptance.conftest import orbit
 
 from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
@@ -24,11 +24,7 @@ class Clone:
         return done.stdout
 
     def orbit(self, *arguments: str, code: int = 0) -> str:
-        """Run the command line, see it exit with a code, and return what it printed."""
-        command = [sys.executable, "-m", "orbit_registry.cli.main", *arguments]
-        done = subprocess.run(command, cwd=self.path, capture_output=True, text=True, check=False)
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout
+        return orbit(self.path, *arguments, code=code)
 
     @property
     def registry(self) -> Registry:
