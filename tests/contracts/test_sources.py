@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -19,8 +20,13 @@ LONGEST_FUNCTION = 60
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "misc"}
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
+
+
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -60,7 +66,7 @@ def test_no_test_waits_for_a_clock() -> None:
         f"{path}:{node.lineno}"
         for path in SOURCES
         if path.is_relative_to(ROOT / "tests")
-        for node in ast.walk(ast.parse(path.read_bytes()))
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in {"time.sleep", "sleep"}
     ]
     assert calls == []
@@ -81,7 +87,7 @@ def test_no_imports_make_a_circle() -> None:
         ".".join(path.relative_to(ROOT / "tooling").with_suffix("").parts).removesuffix(".__init__"): path
         for path in (ROOT / "tooling").rglob("*.py")
     }
-    graph = {name: files.keys() & {*imported(ast.parse(path.read_bytes()))} - {name} for name, path in files.items()}
+    graph = {name: files.keys() & {*imported(tree(path))} - {name} for name, path in files.items()}
     TopologicalSorter(graph).prepare()
 
 
@@ -112,7 +118,7 @@ def test_one_module_alone_starts_what_a_configuration_names() -> None:
     starters = {}
     for path in package.rglob("*.py"):
         text = path.read_text("utf-8")
-        called = {node.attr for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)}
+        called = {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)}
         if "import subprocess" in text or any(map(_STARTERS.fullmatch, called)):
             starters[path.relative_to(package).as_posix()] = "workspace.config" in text or ".setting(" in text
     assert starters == {name: name == "workspace/trusted_commands.py" for name in STARTS}
