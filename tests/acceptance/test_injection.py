@@ -62,6 +62,13 @@ def test_an_unknown_agent_gets_general_and_the_log_a_warning(
     assert event["notes"]
 
 
+def test_without_a_name_nothing_is_narrowed(learn: Learn, project: Path) -> None:
+    created = {learn("Sign each commit", "git"), learn("Rotate the keys", "keys"), learn("Ask before you guess")}
+    injector = LearningsContextInjector(Registry.open(project))
+    assert injector.get_categories_for_agent("") == ("git", "keys", "general")
+    assert {entry.id for entry in injector.learnings_for("")} == created
+
+
 def test_records_for_other_agents_make_room_for_the_next(learn: Learn, project: Path) -> None:
     plain = [learn(f"Count the {word}", "testing") for word in ("cups", "hats", "maps", "keys", "bells")]
     for word in ("ropes", "lamps"):

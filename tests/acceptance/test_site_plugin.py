@@ -12,11 +12,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from mkdocs.commands.build import build
 from mkdocs.config import load_config
+from mkdocs.exceptions import Abort
 from tests.acceptance.test_site_corpora import dead, read
 from tests.conftest import Git
 
 from orbit_registry.registry import Registry
+from orbit_registry.site.build import CACHE, LOCK
+from orbit_registry.workspace.lock import locked
 
 CONFIG = """\
 site_name: Our handbook
@@ -182,6 +186,16 @@ def test_the_served_site_follows_records_and_pages(handbook: Path) -> None:
             assert "Written just now." in get(f"{top}guide/start/")
         finally:
             server.terminate()
+
+
+def test_a_build_waits_for_the_one_that_runs(
+    handbook: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("orbit_registry.site.plugin.BUILD_WAIT_SECONDS", 0)
+    lock = Registry.open(handbook).workspace.cache_folder / CACHE / LOCK
+    with locked(lock), pytest.raises(Abort):
+        build(load_config(str(handbook / "mkdocs.yml")))
+    assert "waited 0 s" in caplog.text
 
 
 def test_a_collection_in_the_docs_folder_stays_where_it_is(corpora: Path, tmp_path: Path) -> None:

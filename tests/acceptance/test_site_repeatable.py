@@ -72,6 +72,16 @@ def test_two_machines_make_the_same_bytes(tmp_path: Path, git: Git) -> None:
     assert sites[0] == sites[1]
 
 
+def test_two_clones_build_into_one_folder_in_turn(tmp_path: Path) -> None:
+    clones, out = [copied("demo", tmp_path / name / "repo") for name in ("one", "two")], tmp_path / "site"
+    retitle(clones[1], "Only there")
+    sites = []
+    for root in (*clones, clones[0]):
+        build(root, out)
+        sites.append(digest(out))
+    assert sites[0] == sites[2] != sites[1]
+
+
 def test_builds_at_once_leave_the_site_of_the_last_files(tmp_path: Path) -> None:
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     words = [*ORBIT, "site", "build", "--out", str(out)]
@@ -84,6 +94,7 @@ def test_builds_at_once_leave_the_site_of_the_last_files(tmp_path: Path) -> None
     for process in running:
         assert process.communicate(timeout=300)[1] == "" or process.returncode == 0
         assert process.returncode == 0
+    assert "Title 2" in (out / "adrs/ADR-0003/index.html").read_text("utf-8"), "the last one read before it waited"
     build(root, out)
     assert digest(out) == clean(root)
 

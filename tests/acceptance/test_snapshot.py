@@ -73,6 +73,7 @@ def test_a_killed_sync_leaves_the_old_snapshot(git_repo: Path) -> None:
         assert done.returncode == -signal.SIGKILL, done.stderr
     assert nth > 10
     assert rows(repo, "SELECT count(*) AS n FROM records") == [{"n": 3}]
+    assert list((repo / ".orbit/state/cache").glob(".tmp-*")) == []
 
 
 def test_another_duckdb_reads_the_file(git_repo: Path) -> None:

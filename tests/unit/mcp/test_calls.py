@@ -244,6 +244,9 @@ def test_an_unknown_tool_is_no_answer(call: Call) -> None:
 def test_a_question_in_sql_has_limits(call: Call) -> None:
     assert data(call("query", sql="SELECT * FROM range(10)", limit=3))["more"] is True
     assert len(data(call("query", sql="SELECT repeat('x', 5000) AS long"))["rows"][0]["long"]) == 2_000
+    assert call("query", sql="DELETE FROM records").is_error
+    endless = "SELECT count(*) FROM range(1000000) a, range(1000000) b, range(1000) c"
+    assert "took more than" in call("query", sql=endless, seconds=0.05).text
 
 
 def test_every_tool_says_what_it_takes() -> None:

@@ -84,6 +84,25 @@ def test_a_harmed_snapshot_is_built_anew_on_the_next_read(project: Any, harm: An
     assert again.digest == first.digest
 
 
+def damage_without_a_trace(project: Any, path: Path) -> None:
+    """Damage a snapshot, and let what is known of it be what it is now."""
+    damage(path)
+    state = project.workspace.cache_folder / "snapshot.json"
+    output = json.loads(state.read_text("utf-8"))
+    result = path.stat()
+    output["stamp"] = [result.st_mtime_ns, result.st_ctime_ns, result.st_size, result.st_ino]
+    state.write_text(json.dumps(output), "utf-8")
+
+
+def test_a_file_damaged_without_a_trace_is_built_anew(project: Any) -> None:
+    project.learning("aaaaa")
+    first = project.sync()
+    damage_without_a_trace(project, first.path)
+    assert project.sync().path == first.path
+    assert counted(project) == 1
+    assert project.sync().path != first.path
+
+
 def test_a_snapshot_that_came_with_the_repository_is_never_opened(project: Any, tmp_path: Path) -> None:
     project.learning("aaaaa")
     project.sync()
