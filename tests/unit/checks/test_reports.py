@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.checks.engine import CheckOutcome
-from orbit_registry.checks.report import FORMATS, render
+from orbit_registry.checks.report import FORMATS, render, render_codes
 from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.schema import read_schema
@@ -114,14 +114,15 @@ def test_no_text_breaks_a_format(diagnostics: list[Diagnostic]) -> None:
     assert len(render("github", outcome).split("\n")) == len(diagnostics) + 2
 
 
-def test_of_very_many_findings_the_gravest_are_listed() -> None:
+def test_errors_come_first_and_five_of_a_code_are_listed() -> None:
     many = (*[NOTE] * 900, ERROR, *[WARNING] * 600, ERROR)
     lines = render("text", CheckOutcome(many, checked_count=2)).splitlines()
-    listed = [line for line in lines if not line.startswith("    ")][:-2]
+    listed = [line for line in lines if not line.startswith("    ")][:-1]
 
-    assert len(listed) == 1000
-    severities = [*["note"] * 398, "error", *["warning"] * 600, "error"]
+    severities = ["error", "error", *["warning"] * 5, *["note"] * 5]
     assert [line.split(": ")[1].split()[0] for line in listed] == severities
-    assert "502 findings are not listed (ORB290 502): `orbit check --format json`" in lines
+    assert f"    … and 895 more {NOTE.code}: `orbit check --code {NOTE.code}`" in lines
+    of_code = render_codes("text", CheckOutcome(many), [NOTE.code]).splitlines()
+    assert of_code[-1] == "0 records checked: 900 notes"
     assert lines[-1].startswith("2 records checked: 2 errors, 600 warnings, 900 notes")
     assert json.loads(render("json", CheckOutcome(many)))["diagnostics"][1501]["severity"] == "error"

@@ -7,8 +7,6 @@ from typing import Any
 import duckdb
 import pytest
 
-from orbit_registry.snapshot.query import TABLES_HINT
-
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "snapshot.md").read_text("utf-8")
 SECTIONS = {
     heading: text
@@ -43,10 +41,6 @@ def test_every_table_view_and_macro_is_described(connection: Any) -> None:
         "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal AND function_type = 'table_macro'"
     ).fetchall()
     assert {name_of(heading) for heading in SECTIONS} == {name for (name,) in (*tables, *views, *macros)}
-
-
-def test_the_hint_of_a_failed_question_names_each() -> None:
-    assert {name_of(heading) for heading in SECTIONS} <= set(re.findall(r"\w+", TABLES_HINT))
 
 
 @pytest.mark.parametrize("heading", SECTIONS, ids=name_of)

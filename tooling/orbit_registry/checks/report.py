@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import quote
 from xml.etree import ElementTree
 
@@ -14,25 +15,29 @@ from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.formats.untrusted import json_text
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, envelope
 
+MOST_OF_A_CODE = 5
 MOST = 1_000
-"""So many findings are listed, the gravest: a hundred thousand would be 20 MB of a CI log."""
+"""Findings that text lists where one code was asked for: a hundred thousand would be 20 MB of a CI log."""
 
 
-def _text(outcome: CheckOutcome) -> str:
-    """Return the report as text without colour."""
-    return "".join(f"{line}\n" for line in _lines(outcome))
+def _text(outcome: CheckOutcome, most: int = MOST_OF_A_CODE) -> str:
+    """Return the report as text without colour: errors first, at most so many findings of one code."""
+    return "".join(f"{line}\n" for line in _lines(outcome, most))
 
 
-def _lines(outcome: CheckOutcome) -> Iterator[str]:
+def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
     """Yield the report line by line."""
-    listed, unlisted = _gravest(outcome.diagnostics)
-    for diagnostic in listed:
-        yield from _diagnostic_lines(diagnostic)
-    if unlisted:
-        codes = ", ".join(
-            f"{code} {count:,}" for code, count in Counter(finding.code for finding in unlisted).most_common()
-        )
-        yield f"{_count(len(unlisted), 'finding is', 'findings are')} not listed ({codes}): `orbit check --format json`"
+    severities = list(Severity)
+    seen: Counter[str] = Counter()
+    totals = Counter(diagnostic.code for diagnostic in outcome.diagnostics)
+    for diagnostic in sorted(outcome.diagnostics, key=lambda finding: severities.index(finding.severity)):
+        code = diagnostic.code
+        seen[code] += 1
+        if seen[code] <= most:
+            yield from _diagnostic_lines(diagnostic)
+        elif seen[code] == totals[code]:
+            more = "orbit check --format json" if most == MOST else f"orbit check --code {code}"
+            yield f"    … and {totals[code] - most:,} more {code}: `{more}`"
     for diagnostic in outcome.fixed:
         yield printable(f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}")
     yield _summary(outcome)
@@ -42,17 +47,6 @@ def _lines(outcome: CheckOutcome) -> Iterator[str]:
     if outcome.resolved:
         resolved = _count(len(outcome.resolved), "baselined finding is", "baselined findings are")
         yield f"{resolved} gone: `orbit baseline update`"
-
-
-def _gravest(diagnostics: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], Sequence[Diagnostic]]:
-    """Return the findings that are listed, and those that are not, each in the order they came in."""
-    if len(diagnostics) <= MOST:
-        return diagnostics, ()
-    weights = list(Severity)
-    indexes = sorted(range(len(diagnostics)), key=lambda index: weights.index(diagnostics[index].severity))
-    listed = set(indexes[:MOST])
-    unlisted = [diagnostic for index, diagnostic in enumerate(diagnostics) if index not in listed]
-    return [diagnostics[index] for index in sorted(listed)], unlisted
 
 
 def _diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
@@ -279,6 +273,13 @@ def _sarif_place(location: Location) -> dict[str, object]:
 FORMATS: Mapping[str, Callable[[CheckOutcome], str]] = {
     "github": _github, "json": _json, "junit": _junit, "sarif": _sarif, "text": _text,
 }  # fmt: skip
+
+
+def render_codes(name: str, outcome: CheckOutcome, codes: Sequence[str]) -> str:
+    """Return the report of the findings with these codes."""
+    chosen = tuple(diagnostic for diagnostic in outcome.diagnostics if diagnostic.code in codes)
+    part = replace(outcome, diagnostics=chosen)
+    return _text(part, MOST) if name == "text" else render(name, part)
 
 
 def render(name: str, outcome: CheckOutcome) -> str:

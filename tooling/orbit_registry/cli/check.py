@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from orbit_registry.checks.check import Announce
-from orbit_registry.checks.report import FORMATS, render
+from orbit_registry.checks.report import FORMATS, render, render_codes
 from orbit_registry.cli.output import emit, format_option, from_root, open_registry, plural
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
@@ -31,6 +31,7 @@ from orbit_registry.workspace.journal import FileChange, unified_diff
 )
 @click.option("--against", metavar="REF", help="Compare with a branch: new findings, numbers taken twice.")
 @click.option("--all", "everything", is_flag=True, help="List findings of the baseline too.")
+@click.option("--code", "codes", multiple=True, metavar="CODE", help="List only findings of this code, all of them.")
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option(
     "--loop",
@@ -55,7 +56,8 @@ from orbit_registry.workspace.journal import FileChange, unified_diff
 @click.pass_context
 def check(
     context: click.Context, paths: tuple[str, ...], fix: bool, dry_run: bool, side: str | None, against: str | None,
-    everything: bool, strict: bool, loops: bool, events: Path | None, days: int | None, output: str,
+    everything: bool, codes: tuple[str, ...], strict: bool, loops: bool, events: Path | None, days: int | None,
+    output: str,
 ) -> None:  # fmt: skip
     """Check all records: the gate for CI.
 
@@ -64,6 +66,7 @@ def check(
     \b
     orbit check
     orbit check .orbit/learnings --against origin/main --format github
+    orbit check --code ORB401
     orbit check --fix --dry-run
     orbit check --loop && ./next-item.sh
     """
@@ -86,7 +89,8 @@ def check(
         outcome = registry.check(
             checked, against=against, fix=side or fix, everything=everything, announce=announce, dry_run=dry_run
         )
-    click.echo(render(output, outcome), nl=False)
+    report = render_codes(output, outcome, [code.upper() for code in codes]) if codes else render(output, outcome)
+    click.echo(report, nl=False)
     if not outcome.ok or (
         strict and any(diagnostic.severity is Severity.WARNING for diagnostic in outcome.diagnostics)
     ):

@@ -141,7 +141,8 @@ def evidence_from(text: str) -> dict[str, object]:
     """Return evidence from `kind:reference`."""
     kind, separator, reference = text.partition(":")
     if not separator or not kind.strip() or not reference.strip():
-        raise UsageError(f"evidence {text!r} is not KIND:REF", hint="for example task:T-1 or file:src/x.py")
+        kinds = "task, commit, file, session, record or external"
+        raise UsageError(f"evidence {text!r} is not KIND:REF", hint=f"KIND is {kinds}: task:T-1, file:src/x.py")
     return {"kind": kind.strip(), "reference": reference.strip()}
 
 

@@ -20,7 +20,6 @@ from orbit_registry.errors import SnapshotError, UsageError
 from orbit_registry.formats.untrusted import inert_json
 from orbit_registry.repository.reader import Reading
 from orbit_registry.snapshot.export import OFFLINE, duckdb, event_lines, fill_events, fill_vectors
-from orbit_registry.snapshot.rows import CONTENT, LOCAL
 from orbit_registry.snapshot.sync import sync_snapshot
 from orbit_registry.workspace.workspace import Workspace
 
@@ -45,13 +44,7 @@ _CLOSED = {
 }
 _QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 _BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
-TABLES_HINT = (
-    f"tables: {', '.join((*CONTENT, *LOCAL, 'search_words', 'search_terms', 'meta'))}; "
-    "views: vote_ranking, vote_history, outcome_scores, "
-    "cited_chunks, system_knowledge; macros: scope_match(path, project), search(text), "
-    "ranked(tag, half_life, project), resolve_id(id), vote_scores(half_life_days); "
-    "with a model configured vectors(content_hash, model, vector), meaning(text), near(id)"
-)
+TABLES_HINT = "`SHOW TABLES` lists the tables and `DESCRIBE records` the columns; docs/reference/snapshot.md has macros"
 
 
 _MEANING_CALL = re.compile(r"\bmeaning\s*\((?:\s*('(?:[^']|'')*')\s*\))?", re.IGNORECASE)
@@ -206,9 +199,15 @@ def run_query(
                 f"the question took more than {seconds:g} s", hint="narrow it, or add a LIMIT"
             ) from None
         except duckdb.Error as error:
-            raise SnapshotError(str(error).strip(), hint=TABLES_HINT) from None
+            raise SnapshotError(_reason(error), hint=TABLES_HINT) from None
         finally:
             timer.cancel()
+
+
+def _reason(error: duckdb.Error) -> str:
+    """Return what DuckDB says, without the question, and with the name that was probably meant."""
+    paragraphs = str(error).strip().split("\n\n")
+    return " ".join(paragraphs[0].split())
 
 
 def _add_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors) -> None:
