@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from orbit_registry.formats.adr.header import visible_lines
 from orbit_registry.formats.adr.headings import COST, FILLER, section_key, without_numbering
@@ -25,8 +24,16 @@ def _alternation(name: str) -> str:
     return "|".join(words).replace(r"\ ", "[ ]")
 
 
+def _lower(words: str) -> tuple[str, ...]:
+    """Return the words of a list in lower case, without those that hold another one."""
+    lower = {word.strip().lower() for word in words.split(",")}
+    return tuple(sorted(word for word in lower if not any(part in word for part in lower - {word})))
+
+
 _REJECTED, _CHOSEN, _CHOSEN_MARK = (_alternation(f"options_{name}") for name in ("rejected", "chosen", "chosen_mark"))
 _BECAUSE, _LABELS = _alternation("options_because"), _alternation("options_label")
+_REJECTED_WORDS, _CHOSEN_WORDS = _lower(VOCABULARY["options_rejected"]), _lower(VOCABULARY["options_chosen"])
+_SECTION_WORDS = _lower(f"{VOCABULARY['sections']['options']}, {VOCABULARY['options_label']}, why not")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,2}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?=\S)")
 _BOLD = re.compile(r"(?:\*\*|__)(?P<name>[^*\r\n](?:[^*\r\n]|\*(?!\*)){0,240}?)(?:\*\*|__)")
 _LINK = re.compile(r"!?\[([^\[\]\r\n]{1,300})\](?:\([^()\r\n]{0,500}\)|\[[^\[\]\r\n]{0,100}\])")
@@ -102,10 +109,12 @@ class _Unit:
 
 def read_options(document: Document, span: Span) -> Options:
     """Return the options of the decision in `span`."""
-    if not _may_hold_options(span.of(document.text)):
+    text = span.of(document.text).lower()
+    chosen_words, rejected_words = _words_in(text, _CHOSEN_WORDS), _words_in(text, _REJECTED_WORDS)
+    if not (chosen_words or rejected_words or _words_in(text, _SECTION_WORDS)):
         return NO_OPTIONS
     headings = within(document.headings, span, lambda heading: heading.section.start)
-    chosen = _chosen(document, span) or _chosen_label(document, headings)
+    chosen = _chosen(document, span, chosen_words) if chosen_words else []
     rejected: list[_Unit] = []
     details: list[_Unit] = []
     covered: list[Span] = []
@@ -120,29 +129,24 @@ def read_options(document: Document, span: Span) -> Options:
         elif key == "options" or is_rejecting:
             units = _units(document, heading, headings)
             covered.append(heading.section)
+            is_known = is_rejecting or _names_alternatives(heading.text)
             picked = [unit for unit in units if unit.verdict == "chosen"] or _picked(units, chosen)
-            if not (picked or is_rejecting or _names_alternatives(heading.text)):
-                picked = _decided(document, span, headings, units)
+            if not (picked or is_known):
+                picked = _picked(units, _chosen_label(document, headings)) or _decided(document, span, headings, units)
             picked_name = picked_name or next((unit.name for unit in picked), "")
-            is_known = bool(picked) or is_rejecting or _names_alternatives(heading.text)
+            is_known = is_known or bool(picked)
             rejected += (unit for unit in units if unit not in picked and (is_known or unit.verdict == "rejected"))
         elif (unit := _rejected_heading(document, heading)) is not None:
             rejected.append(unit)
             covered.append(heading.section)
-    rejected += _scattered(document, span, headings, covered)
+    rejected += _scattered(document, span, headings, covered, rejected_words)
     return Options(tuple(_result(rejected, details)), picked_name or ", ".join(chosen))
 
 
-def _may_hold_options(text: str) -> bool:
-    """Say quickly whether a text can state options: few others are worth a look at each line."""
-    folded = plain(text)
-    return any(word in folded for word in _QUICK)
-
-
-def _quick_words() -> tuple[str, ...]:
-    words = chain(word_set("options_rejected"), word_set("options_alternatives"), word_set("options_label"))
-    listed = (plain(word) for word in VOCABULARY["sections"]["options"].split(","))
-    return tuple(dict.fromkeys(word.strip() for word in (*words, *listed)))
+def _words_in(text: str, words: Sequence[str]) -> list[str]:
+    """Return those of some words that a text in lower case has: patterns are tried only where one is."""
+    is_ascii = text.isascii()
+    return [word for word in words if word.isascii() >= is_ascii and word in text]
 
 
 def _inside(heading: Heading, span: Span) -> bool:
@@ -301,11 +305,12 @@ def _cost(document: Document, span: Span) -> str:
 # --- what was chosen
 
 
-def _chosen(document: Document, span: Span) -> list[str]:
+def _chosen(document: Document, span: Span, words: Sequence[str]) -> list[str]:
     """Return what `Chosen option: …` names: what is in quotes or bold, else the text up to its reason."""
     lines = list(visible_lines(document, span, document.code))
     for index, line in enumerate(lines):
-        match = _CHOSEN_LINE.match(document.text, line.start, line.end)
+        has_word = _words_in(document.text[line.start : line.end].lower(), words)
+        match = _CHOSEN_LINE.match(document.text, line.start, line.end) if has_word else None
         if match is None:
             continue
         text = match["text"]
@@ -374,12 +379,17 @@ _SMALL = frozenset(
 # --- rejected lines and the result
 
 
-def _scattered(document: Document, span: Span, headings: Sequence[Heading], covered: Sequence[Span]) -> Iterator[_Unit]:
+def _scattered(
+    document: Document, span: Span, headings: Sequence[Heading], covered: Sequence[Span], words: Sequence[str]
+) -> Iterator[_Unit]:
     """Yield the options that are called rejected in items and paragraphs outside the sections of options."""
+    if not words:
+        return
     starts = [span.start, *(heading.body.start for heading in headings)]
     ends = [*(heading.section.start for heading in headings), span.end]
     for start, end in zip(starts, ends, strict=True):
-        if start < end and not any(part.start <= start < part.end for part in covered):
+        is_covered = any(part.start <= start < part.end for part in covered)
+        if not is_covered and _words_in(document.text[start:end].lower(), words):
             for part in _parts(document, Span(start, end)):
                 unit = _unit(*part)
                 if unit.verdict == "rejected" and unit.is_explicit:
@@ -420,6 +430,3 @@ def _reason(unit: _Unit) -> str:
     ends = [end.start() for end in _SENTENCE.finditer(flat)]
     flat = (flat[: ends[sentences - 1]] if len(ends) >= sentences else flat).strip(" .:")
     return flat if len(flat) <= LONGEST_REASON else f"{flat[: LONGEST_REASON - 1].rstrip()}…"
-
-
-_QUICK = _quick_words()
