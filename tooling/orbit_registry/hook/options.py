@@ -56,15 +56,15 @@ def options_named(index: "Index", text: str, names: "Iterable[str]") -> dict[int
     return matches
 
 
-def option_line(row: "Row", position: int) -> str:
-    """Return what is shown of a rejected option of a record."""
+def option_line(row: "Row", position: int) -> tuple[str, str]:
+    """Return a rejected option of a record, and what is shown of it."""
     options = row.words(REJECTED)
     option = options[position].rpartition(PHRASES)[2] if position < len(options) else ""
     record_id = row.values[ID]
     title, _, more = row.teaser.partition("\n")
     title = title.removeprefix(f"- [{record_id}] ")
     line = f"- [{record_id}] rejected {option} ({title}); to reopen: propose an ADR that supersedes {record_id}"
-    return f"{line}\n{more}" if more else line
+    return option.partition(": ")[0], f"{line}\n{more}" if more else line
 
 
 def _add_matches(

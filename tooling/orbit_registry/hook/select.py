@@ -208,8 +208,8 @@ def _find_by_words(
 
 
 def _find_options(index: "Index", context: Context, triggers: "Triggers", by_words: dict[int, float]) -> dict[int, int]:
-    """Add the decisions that reject what a prompt or an added name means; return the position of each one's option."""
-    text = context.text if context.surface == PROMPT else ""
+    """Add the decisions that reject what a text or an added name means; return the position of each one's option."""
+    text = context.text if context.surface in (PROMPT, BRIEF) else ""
     if not (text or context.names) or not index.lookup(OPTIONS)[0]:
         return {}
     from orbit_registry.hook.options import options_named  # few projects' calls have use for it
@@ -228,7 +228,9 @@ def _show_options(fitting: "list[Match]", options: "Mapping[int, int]") -> None:
     for match in fitting:
         position = options.get(match.row.number)
         if position is not None:
-            match.text, match.key = option_line(match.row, position), f"{match.key}.{position + 1}"
+            option, match.text = option_line(match.row, position)
+            match.key = f"{match.key}.{position + 1}"
+            match.triggers = [(f"!{option}", "") if trigger == "!" else (trigger, at) for trigger, at in match.triggers]
 
 
 # -------------------------------------------------------------------------------------------------------- narrowing

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from orbit_registry.formats.adr.options import read_options
 from orbit_registry.formats.markdown import parse_markdown
@@ -125,3 +129,35 @@ def test_an_option_is_listed_once() -> None:
     text = section("Alternatives considered", "- Redis: one more server") + "\n## Notes\n\n- Rejected: Redis\n"
 
     assert rejected(text) == [("Redis", "one more server")]
+
+
+LINES = (
+    "## Considered Options", "## Alternatives rejected", "### Rejected: Redis", "- Redis", "* **Redis** (chosen)", "",
+    "Chosen option: \"Redis\", because", "Rejected:", "- Rejected — (a)", "| a | b |", "|---|---|", "```",
+    "- [ ] Option 2", "**", "1. x: y", "## Pros and Cons of the Options", "Bad, because", "<!--", "  - deep",
+    "\ufeff", "# T",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=12).map("\n".join))
+def test_any_text_has_options_of_one_line(text: str) -> None:
+    """Whatever lines follow each other: names are not empty, and neither has more than a record may hold."""
+    for option, reason in rejected(text):
+        assert option.strip()
+        assert "\n" not in option + reason
+        assert len(option) <= 200
+        assert len(reason) <= 300
+
+
+@pytest.mark.parametrize(
+    "sign", ["*", "(", " ", '"', "[", "—", "rejected ", "Option ", "a.", "because ", "\u200d", "`"]
+)
+def test_no_text_takes_long(sign: str) -> None:
+    """Patterns stay near to linear time, whatever is repeated."""
+    for line in ("- {}", "Rejected: {}", "### {}", "Chosen option: {}", "{}", "- **{}"):
+        text = section("Considered Options", line.format(sign * 20_000)) + section(
+            "Rejected", line.format(sign * 20_000)
+        )
+        start = time.process_time()
+        rejected(text)
+        assert time.process_time() - start < 2

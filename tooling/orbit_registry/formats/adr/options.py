@@ -14,6 +14,8 @@ from orbit_registry.formats.markdown import Document, Heading, within
 from orbit_registry.formats.position import Span
 
 LONGEST_OPTION, LONGEST_REASON, MOST_OPTIONS = 200, 300, 50
+LONGEST_NAME, LONGEST_TEXT = 400, 4_000
+"""Characters that are read of a name or heading, and of another text: patterns take longer than linear time."""
 LIKE = 0.5
 """Share of words that an option and the text of the choice have in common at least."""
 
@@ -155,7 +157,7 @@ def _inside(heading: Heading, span: Span) -> bool:
 
 def _is_rejecting(heading: str) -> bool:
     """Say whether a heading is above rejected options: `Rejected`, `Alternatives considered and rejected`."""
-    name = plain(without_numbering(heading))
+    name = plain(without_numbering(heading[:LONGEST_NAME]))
     match = _REJECTING.search(name)
     return match is not None and len(_WORD.findall(name)) <= 5 and not re.search(r"[:—–]", name.rstrip(" :"))
 
@@ -168,7 +170,7 @@ def _names_alternatives(heading: str) -> bool:
 
 def _rejected_heading(document: Document, heading: Heading) -> _Unit | None:
     """Return the option of a heading such as `Rejected: one queue` or `Rejected alternative — one queue`."""
-    name = without_numbering(heading.text)
+    name = without_numbering(heading.text[:LONGEST_NAME])
     match = _REJECTED_LINE.match(name)
     match = match if match and match["stop"] else _WHY_NOT.match(name)
     if match is None:
@@ -232,7 +234,7 @@ def _parts(document: Document, span: Span, *, joined: bool = False) -> Iterator[
 
 def _split(text: str) -> tuple[str, str]:
     """Return the name at the start of an option's text, and what follows."""
-    text = _COMMENT.sub("", text).strip()
+    text = _COMMENT.sub("", text[:LONGEST_TEXT]).strip()
     rejected = _REJECTED_LINE.match(text)
     if rejected is not None:
         opening = (rejected["bold"] or "") if not (rejected["close"] or rejected["shut"]) else ""
@@ -252,6 +254,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _unit(name: str, body: str, verdict: str = "", cost: str = "") -> _Unit:
+    name, body = name[:LONGEST_NAME], body[:LONGEST_TEXT]
     bare = _LINK.sub(r"\1", _COMMENT.sub("", name)).strip()
     signs = _SIGN.findall(bare)
     bare = _SIGN.sub("", bare).strip()
@@ -313,7 +316,7 @@ def _chosen(document: Document, span: Span, words: Sequence[str]) -> list[str]:
         match = _CHOSEN_LINE.match(document.text, line.start, line.end) if has_word else None
         if match is None:
             continue
-        text = match["text"]
+        text = match["text"][:LONGEST_TEXT]
         if index + 1 < len(lines) and not _CUT.search(text):
             text += " " + document.text[lines[index + 1].start : lines[index + 1].end].strip()
         cut = re.search(rf"[ ](?:{_BECAUSE})", text, re.IGNORECASE)
@@ -331,7 +334,8 @@ def _chosen_label(document: Document, headings: Sequence[Heading]) -> list[str]:
     """Return the one label, such as `Option 2`, that the section of the decision names."""
     for heading in headings:
         if section_key(heading.text) == "decision":
-            labels = {match[0].casefold() for match in _LABELLED.finditer(heading.body.of(document.text))}
+            text = heading.body.of(document.text)[:LONGEST_TEXT]
+            labels = {match[0].casefold() for match in _LABELLED.finditer(text)}
             return [*labels] if len(labels) == 1 else []
     return []
 
@@ -340,8 +344,9 @@ def _picked(units: Sequence[_Unit], chosen: Iterable[str]) -> list[_Unit]:
     """Return the units that are chosen: by label, by the same words, as parts of the choice, else the nearest one."""
     picked: list[_Unit] = []
     for name in chosen:
-        label = _letters(_LABEL.match(name if name[-1:] in ":.)" else f"{name}:"))
-        words = set(_words(_LABEL.sub("", name, count=1) or name))
+        match = _LABEL.match(name if name[-1:] in ":.)" else f"{name}:")
+        label, label_end = _letters(match), match.end() if match else 0
+        words = set(_words(name[label_end:] or name))
         matches = [unit for unit in units if label and unit.label == label]
         matches = matches or [unit for unit in units if set(_words(unit.name)) == words]
         matches = matches or [unit for unit in units if words.issuperset(_words(unit.name))]
