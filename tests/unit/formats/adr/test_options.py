@@ -124,6 +124,13 @@ def test_what_is_no_rejected_option(heading: str, line: str) -> None:
     assert rejected(section(heading, line)) == []
 
 
+def test_lines_that_follow_each_other_are_an_option_each() -> None:
+    """Without a blank line between them; a line that goes on belongs to the one above."""
+    lines = ("Rejected: Redis, because it is", "one more server.", "Rejected: a file, because it has no locks.")
+
+    assert rejected(section("Notes", *lines)) == [("Redis", "it is one more server"), ("a file", "it has no locks")]
+
+
 def test_an_option_is_listed_once() -> None:
     """A section and a line may say the same."""
     text = section("Alternatives considered", "- Redis: one more server") + "\n## Notes\n\n- Rejected: Redis\n"

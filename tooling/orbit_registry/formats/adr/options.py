@@ -216,7 +216,7 @@ def _parts(document: Document, span: Span, *, joined: bool = False) -> Iterator[
         if match and (indent < 0 or width <= indent) and width < 4:
             indent = width
             items.append([content[match.end() :]])
-        elif not match and blank and (content[:2] in ("**", "__") or _REJECTED_LINE.match(content)):
+        elif not match and _starts_option(content, after_break=blank, item=items[-1] if items else ()):
             items.append([content])
         elif not content:
             blank = True
@@ -230,6 +230,13 @@ def _parts(document: Document, span: Span, *, joined: bool = False) -> Iterator[
         if item:
             text = " ".join(item)
             yield (text, "") if joined else _split(text)
+
+
+def _starts_option(line: str, *, after_break: bool, item: Sequence[str]) -> bool:
+    """Say whether a line that is no item begins an option: in bold, or with `Rejected`, also below such a line."""
+    if _REJECTED_LINE.match(line):
+        return after_break or bool(item and _REJECTED_LINE.match(item[0]))
+    return after_break and line[:2] in ("**", "__")
 
 
 def _split(text: str) -> tuple[str, str]:
