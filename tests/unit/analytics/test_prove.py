@@ -73,6 +73,16 @@ def test_each_measure_counts_what_it_says(project: Path) -> None:
     assert min(proof.tokens["orbit"]) > 20
 
 
+def test_broad_records_are_counted_apart(project: Path) -> None:
+    """They are shown when a session starts."""
+    registry = Registry.open(project)
+    registry.add("learning", {"summary": "Say what failed", "scope": {"paths": ["**"]}})
+    proof = proof_of(project)
+    assert counts(proof, "delivery")[0] == (3, 3)
+    assert proof.broad_pairs > 4
+    assert f"{proof.broad_pairs} pairs more" in proof.text()
+
+
 def test_fewer_commits_are_asked_about(project: Path) -> None:
     assert counts(proof_of(project, 1), "related")[0] == (0, 1)
 

@@ -65,6 +65,8 @@ class Proof:
     records: int
     live: int
     commits: int
+    broad_pairs: int = 0
+    """Pairs of a file and a live record that is shown when a session starts, as its scope is broad."""
     samples: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By measure: how many cases were asked about, and how many there are."""
     tokens: dict[str, Sequence[int]] = field(default_factory=dict)
@@ -84,6 +86,7 @@ class Proof:
                  "ways": {way: share.as_data() for way, share in zip(WAYS, self.shares[name], strict=True)}}
                 for name, (better, what) in MEASURES.items()
             ],
+            "broad_pairs": self.broad_pairs,
             "tokens": {way: _token_data(counts) for way, counts in self.tokens.items()},
             "notes": self.notes,
             "seconds": round(self.seconds, 2),
@@ -99,6 +102,8 @@ class Proof:
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         table = (" | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
         notes = [f"records: {self.records}, live: {self.live}; newest commits: {self.commits}", *self.notes]
+        if self.broad_pairs:
+            notes.append(f"{self.broad_pairs} pairs more are of broad records, which are shown when a session starts")
         legend = (f"{name}: {what}" for name, (_, what) in MEASURES.items())
         return "\n".join(["; ".join(notes), "", *(f"| {row} |" for row in table), "", *legend, TOKENS])
 
@@ -162,7 +167,9 @@ class _Prover:
     def edits(self) -> None:
         """Ask for the first edit of each file that a live record applies to."""
         files = self._workspace.git.tracked() or []
-        due = {file: uids for file in files if not file.startswith(f"{ORBIT}/") if (uids := self._applying(file))}
+        applying = {file: self._applying(file) for file in files if not file.startswith(f"{ORBIT}/")}
+        due = {file: narrow for file, (narrow, _) in applying.items() if narrow}
+        self.proof.broad_pairs = sum(broad for _, broad in applying.values())
         pairs: list[Sequence[bool]] = []
         shown: list[list[str]] = [[] for _ in WAYS]
         costs: tuple[list[int], list[int]] = [], []
@@ -225,12 +232,12 @@ class _Prover:
 
     # --------------------------------------------------------------------------------------------------------- steps
 
-    def _applying(self, file: str) -> frozenset[str]:
-        """Return the live records of the project in whose scope a file is, without broad ones."""
+    def _applying(self, file: str) -> tuple[frozenset[str], int]:
+        """Return the project's live records in whose scope a file is, without broad ones, and the number of these."""
         rows = (self._index.row(hit >> 32) for hit in self._index.match(file))
-        live = (row for row in rows if row is not None and row.values[PHASE] == "live" and not row.flags & BROAD)
-        shared = (row.values[ID] for row in live if not row.values[PATH].startswith("~/"))
-        return frozenset(self._uids[record_id] for record_id in shared if record_id in self._uids)
+        live = [row for row in rows if row is not None and row.values[ID] in self._uids and row.values[PHASE] == "live"]
+        narrow = [row for row in live if not row.flags & BROAD and not row.values[PATH].startswith("~/")]
+        return frozenset(self._uids[row.values[ID]] for row in narrow), sum(bool(row.flags & BROAD) for row in live)
 
     def _hook(self, event: str, **payload: object) -> str:
         """Return what the hook shows at an event, in a session that was shown nothing yet."""
