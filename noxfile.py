@@ -54,7 +54,7 @@ def fingerprint() -> str:
 
 def quick_start() -> list[list[str]]:
     """Return the commands that the README gives a newcomer, but for the installation."""
-    section = (ROOT / "README.md").read_text("utf-8").split("## Use it in yours")[1]
+    section = (ROOT / "README.md").read_text("utf-8").split("## Five minutes")[1]
     lines = section.split("```")[1].strip().splitlines()
     return [shlex.split(line) for line in lines if not line.startswith("pip ")]
 
