@@ -37,6 +37,10 @@ from orbit_registry.hook.purpose import SCRIPTS
         ("python manage.py test shop", ["test python manage.py test"]),
         ("make -C web lint\ncargo clippy -- -D warnings", ["lint make lint -C web", "lint cargo clippy"]),
         ("pnpm exec playwright install chromium", ["install pnpm exec playwright install"]),
+        ("sudo service postgresql start", ["start service postgresql start"]),
+        ("docker run -d --name x -e P=q -p 1:1 docker.io/postgres:16", ["start docker run -d postgres"]),
+        ("./scripts/test.sh && bash ci/lint-all.sh", ["test ./scripts/test.sh", "lint ./ci/lint-all.sh"]),
+        ("make -j 4 V=1 test", ["test make test"]),
         ("uvx ruff check && go vet ./...", ["lint uvx ruff check", "lint go vet"]),
     ],
 )

@@ -84,7 +84,10 @@ MISSING = "! E   ModuleNotFoundError: No module named 'shop'\n"
         (f"$ pytest\n{MISSING}$ cd elsewhere && uv run pytest\n= 3 passed\n", None),
         (f"$ pytest\n{MISSING}$ OBEY_ALL=x uv run pytest\n= 3 passed\n", "with `uv run pytest`"),
         (f"$ pytest\n{MISSING}$ SHOP_REGION=secret uv run pytest\n= 3 passed\n", "with `SHOP_REGION=… uv run pytest`"),
-        (f"$ pytest\n{MISSING}$ export PATH=x:$PATH; uv run pytest\n= 3 passed\n", "with `uv run pytest`"),
+        ("$ go test\n! go: command not found\n$ export PATH=/x:$PATH; go test\n= ok  \tshop\n", "`PATH=… go test`"),
+        ("$ npm ci\n! npm error ERESOLVE\n$ npm ci --legacy-peer-deps\n= added 3\n", "`npm ci --legacy-peer-deps`"),
+        (f"$ pytest\n{MISSING}$ bash scripts/test.sh\n= 3 passed\n", "with `./scripts/test.sh`"),
+        (f"$ pytest\n{MISSING}$ bash scripts/obey_test.sh\n= 3 passed\n", None),
     ],
 )  # fmt: skip
 def test_only_the_environment_and_names_of_the_project_count(

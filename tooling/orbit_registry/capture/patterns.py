@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
 from pathlib import Path, PurePosixPath
@@ -27,7 +27,7 @@ MOST_KEYS = 500
 FEWEST_TURNS = 3
 """Repetitions that make an order of commands, or a search, a habit."""
 QUIET, MOST = 2, 5
-"""Most findings of a session: without a failed command or a word of the person, and with one."""
+"""Most findings of a session: without a fault of the environment, corrections aside, and with one."""
 _IDENTIFIER = re.compile(
     r"(?:\\b|(?:class|interface|type|def|function|struct|enum) )?"
     r"([A-Z][A-Za-z0-9]{3,40}|[a-z]+_[a-z0-9_]{3,40})(?:\\b)?\Z"
@@ -44,6 +44,10 @@ _TEST_FAILED = re.compile(
 UNKNOWN = "something of its environment is missing"
 """Fault where the same program worked in another way, and what it said of the first run is none of the forms."""
 MOST_OUTPUT = 4_000
+_MILD = frozenset(
+    ("--quiet", "--verbose", "--maxfail", "--color", "--watch", "--exitfirst", "--lf", "--last-failed", "--durations")
+)
+"""Options that make nothing work."""
 _ASSIGNED = re.compile(r"([A-Z][A-Z0-9_]+)=")
 _LITERAL = re.compile(r"[ -~]{4,120}\Z")
 
@@ -231,6 +235,10 @@ class Observer:
             return
         bad = stumble.way
         is_same = (bad.words, bad.folder) == (way.words, way.folder)
+        if is_same and stumble.first is None:
+            flags = [flag for flag in way.flags if flag not in bad.flags and flag not in _MILD]
+            is_same = not flags
+            way = replace(way, words=" ".join([way.words, *flags[:3]]))
         if (is_same and stumble.first is None) or (
             stumble.fault == UNKNOWN and (bad.tool, bad.script) != (way.tool, way.script)
         ):
@@ -287,7 +295,8 @@ class Observer:
         if "test" not in self._recovered:
             findings += self._test_runner()
         findings.sort(key=lambda finding: (-finding.weight, finding.subject))
-        return findings[: MOST if self._recovered or self._rules else QUIET]
+        is_told = any(stumble.fault != UNKNOWN for stumble, _, _ in self._recovered.values())
+        return findings[: MOST if is_told else max(QUIET, len(self._rules))]
 
     def attempts(self) -> list[Attempt]:
         """Return the purposes with a failed command, the unsolved ones last."""

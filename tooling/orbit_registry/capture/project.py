@@ -9,7 +9,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -19,6 +19,7 @@ from orbit_registry.hook.call import path_words
 from orbit_registry.hook.purpose import (
     ACTIONS,
     RUNNERS,
+    SHELLS,
     TOOLS,
     WITH_VALUE,
     WRAPPERS,
@@ -40,7 +41,7 @@ _VERBS = frozenset(("run", "compose", "pip"))
 """Words of a runner before its script."""
 _PARTS = frozenset(("-w", "--workspace", "-F", "--filter", "-C", "--prefix"))
 """Options of a runner that name a part of the project."""
-_DROPPED = frozenset(("env", "time", "nice"))
+_DROPPED = frozenset(("env", "time", "nice", "sudo"))
 """Wrappers that change nothing about what a command needs."""
 _FILTERS = frozenset(["tail", "head", "grep", "cat", "tee", "less", "sed", "awk", "sort", "uniq", "wc", "cut"])
 _NEUTRAL = frozenset(("cd", "echo", "sleep", "set", "pwd", "true", "which", "ls", "cat", "printf", "date", "clear"))
@@ -52,7 +53,15 @@ _SETTING = re.compile(r"([A-Z][A-Z0-9_]{1,30})=(0|1|true|false|\.|src|lib|test)\
 _ANY_SETTING = re.compile(r"([A-Za-z_]\w*)=")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,40}\Z")
 _ENVIRONMENT = re.compile(r"(?:(?:[\w.-]{1,20}/){1,3}bin/activate|\.env(?:\.[a-z]{1,12})?)\Z")
-_OF_THE_MACHINE = frozenset(("PATH", "HOME", "PWD", "TMPDIR"))
+_OF_THE_MACHINE = frozenset(("HOME", "PWD", "TMPDIR"))
+_FLAG = re.compile(r"--[a-z][a-z-]{2,30}\Z")
+_STARTERS = frozenset(("service", "systemctl", "brew", "docker", "podman"))
+_STARTING = _STARTERS | {"services", "start", "restart", "run", "-d"}
+_SERVICES = frozenset(
+    ("postgres", "postgresql", "mysql", "mariadb", "redis", "redis-server", "mongo", "mongod", "rabbitmq", "kafka",
+     "elasticsearch", "opensearch", "memcached", "minio", "localstack", "docker")
+)  # fmt: skip
+"""Services that a command may start which is not the project's own."""
 _NUMBER = re.compile(r"\d?>&?\d?\Z")
 _MARKS = frozenset("|&;()")
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.-]{0,30}\Z")
@@ -71,6 +80,8 @@ class ProjectCommand:
     script: str = ""
     names: tuple[str, ...] = ()
     folder: str = ""
+    flags: tuple[str, ...] = field(default=(), compare=False)
+    """Long options, which may be what made it work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +174,9 @@ def project_command(words: Sequence[str]) -> ProjectCommand | None:
     while position < len(words) and _ANY_SETTING.match(words[position]):
         position += 1
     prefix, names = _settings(words[:position])
-    command = words[position:]
+    command = words[position + (words[position : position + 1] == ["sudo"]) :]
+    if name_of((command or [""])[0]) in _STARTERS and (way := _service_command(command)) is not None:
+        return way
     start = program_at(command)
     if start >= len(command) or not _take_prefix(command[:start], prefix, names):
         return None
@@ -171,10 +184,13 @@ def project_command(words: Sequence[str]) -> ProjectCommand | None:
     name = _name(raw)
     if name is None or (prefix[-1:] == ["-m"] and raw != name):
         return None
-    purpose, script = purpose_of(command), ""
+    purpose, flags = purpose_of(command), tuple(word for word in command[start + 1 :] if _FLAG.match(word))
     if name in TOOLS:
         action = [word for word in command[start + 1 : start + 2] if word in ACTIONS.get(name, ())]
-        return ProjectCommand(purpose, " ".join([*prefix, raw, *action]), name, "", tuple(names))
+        return ProjectCommand(purpose, " ".join([*prefix, raw, *action]), name, "", tuple(names), "", flags)
+    file = command[start + 1] if name in SHELLS and len(command) > start + 1 else raw
+    if file.endswith(".sh") and purpose and _FOLDER.match(file := file.removeprefix("./")):
+        return ProjectCommand(purpose, " ".join([*prefix, f"./{file}"]), file, "", tuple(names))
     if name not in RUNNERS or not purpose:
         return None
     script = script_of(command[start:])
@@ -190,7 +206,15 @@ def project_command(words: Sequence[str]) -> ProjectCommand | None:
         pairs = [pair for pair in pairwise(command[start:]) if pair[0] in _PARTS and _PLAIN.match(pair[1])]
         details, services = [word for pair in pairs for word in pair], [value for _, value in pairs]
     line = [*prefix, raw, *verbs, script, *details, *(services if name.startswith("docker") else ())]
-    return ProjectCommand(purpose, " ".join(line), name, script, (*names, *services))
+    return ProjectCommand(purpose, " ".join(line), name, script, (*names, *services), "", flags)
+
+
+def _service_command(words: Sequence[str]) -> ProjectCommand | None:
+    """Return a command that starts a service of the table, by the words of it that are known."""
+    plain = [word.rpartition("/")[2].partition(":")[0].partition("@")[0] for word in words]
+    plain = [word for word in plain if word in _STARTING or word in _SERVICES]
+    starts = {"start", "restart", "-d"}.intersection(plain) and _SERVICES.intersection(plain[1:])
+    return ProjectCommand("start", " ".join(plain), plain[0]) if starts and "compose" not in words else None
 
 
 def _take_prefix(words: Sequence[str], prefix: list[str], names: list[str]) -> bool:
@@ -253,7 +277,19 @@ _MANIFESTS = ("Cargo.toml", "package.json", "pyproject.toml", "go.mod", "puppete
 _PACKAGES = ("npm", "pnpm", "yarn", "bun")
 _ANY = ("pyproject.toml", "package.json", "setup.cfg", "Cargo.toml", "go.mod", "Gemfile")
 _VARIABLES = frozenset(
-    ("CI", "NODE_ENV", "NODE_OPTIONS", "PYTHONPATH", "JAVA_HOME", "GOFLAGS", "RUSTFLAGS", "RAILS_ENV", "TZ", "LANG")
+    (
+        "CI",
+        "PATH",
+        "NODE_ENV",
+        "NODE_OPTIONS",
+        "PYTHONPATH",
+        "JAVA_HOME",
+        "GOFLAGS",
+        "RUSTFLAGS",
+        "RAILS_ENV",
+        "TZ",
+        "LANG",
+    )
 )
 """Variables that programs read, whatever the project."""
 _PYTHON_OWN = re.compile(r"(?m)^(?:from (\.+)[\w.]* import|from (\w+)(?:\.[\w.]+)? import|import (\w+))")
@@ -314,15 +350,17 @@ class Project:
         return self._grounds[way]
 
     def _find_inputs(self, way: ProjectCommand) -> Iterator[str]:
-        if way.tool in _SCRIPT_FILES:
+        if way.tool.endswith(".sh"):
+            yield way.tool
+        elif way.tool in _SCRIPT_FILES:
             names, form = _SCRIPT_FILES[way.tool]
             definition = re.compile(form.replace("{}", re.escape(way.script)))
             places = _in_or_above(way.folder, names)
             yield from [path for path in places if path in self.files and definition.search(self.text(path))][:1]
         elif way.tool in _PACKAGES:
-            field = f"package.json#scripts.{way.script}"
+            script = f"package.json#scripts.{way.script}"
             is_install = way.script in ("install", "ci") and " run " not in way.words
-            places = _in_or_above(way.folder, ("package.json" if is_install else field,))
+            places = _in_or_above(way.folder, ("package.json" if is_install else script,))
             yield from [source for source in places if self.has_input(source)][:1]
         else:
             places = _in_or_above(way.folder, _TOOL_INPUTS.get(way.tool, _ANY))
@@ -335,6 +373,8 @@ class Project:
 
     def known(self, way: ProjectCommand) -> ProjectCommand | None:
         """Return a command without variables that the project's files don't name; None for another name or folder."""
+        if way.tool.endswith(".sh") and way.tool not in self.files:
+            return None
         if way.folder and not any(path.startswith(f"{way.folder}/") for path in self.tracked):
             return None
         words, names = way.words, []
@@ -349,7 +389,9 @@ class Project:
 
     def _mentions(self, word: str) -> bool:
         if word not in self._mentioned and len(self._mentioned) < MOST_NAMES:
-            self._mentioned[word] = bool(self._workspace.git.ask("grep", "-lwF", "-e", word, "--", ":!*.md"))
+            self._mentioned[word] = bool(
+                self._workspace.git.ask("grep", "-lwF", "-e", word, "--", ":!*.md", ":!.orbit")
+            )
         return self._mentioned.get(word, False)
 
     def paths_in(self, sentence: str) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ WRAPPERS = dict.fromkeys((
     "uv run", "uvx", "uv tool run", "poetry run", "pdm run", "hatch run", "pipenv run", "rye run", "pixi run",
     "conda run", "pipx run", "bundle exec", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "npm exec", "npx",
     "bunx", "bun x", "mise exec", "python -m", "coverage run -m", "dotenv run", "corepack", "doppler run", "xvfb-run",
-    "env", "time", "nice",
+    "env", "time", "nice", "sudo",
 ), 0) | dict.fromkeys((
     "docker compose exec", "docker compose run", "docker-compose exec", "docker-compose run", "docker exec",
     "docker run", "podman exec", "podman run", "direnv exec",
@@ -64,7 +64,8 @@ _NOUNS = _by_word({
     "install": "install installs installed dependencies",
 })  # fmt: skip
 """Words of a headline that say which commands it is about."""
-_SESSIONS = ("-s", "-e", "--session", "--sessions")
+_SESSIONS = ("-s", "-e", "-rs", "--session", "--sessions")
+SHELLS = ("bash", "sh", "zsh")
 
 
 def name_of(word: str) -> str:
@@ -114,7 +115,7 @@ def script_of(words: "Sequence[str]") -> str:
     plain: list[str] = []
     skip = False
     for word in words[1:]:
-        if not skip and word[:1] != "-" and word not in ("run", "pip", "compose"):
+        if not (skip or word[:1] in "-+" or "=" in word or word.isdigit() or word in ("run", "pip", "compose")):
             plain.append(word)
         skip = word in WITH_VALUE and not skip
     return plain[0] if plain else ""
@@ -127,7 +128,9 @@ def purpose_of(words: "Sequence[str]") -> str:
     if name in TOOLS:
         action = words[1] if words[1:2] and words[1] in ACTIONS.get(name, ()) else ""
         return SCRIPTS.get(action, TOOLS[name])
-    script = script_of(words) if name in RUNNERS else ""
+    if name in SHELLS and len(words) > 1:
+        name = name_of(words[1])
+    script = script_of(words) if name in RUNNERS else name[:-3] if name[-3:] == ".sh" else ""
     parts = script.replace("_", ":").replace("-", ":").split(":")
     return next((SCRIPTS[part] for part in parts if part in SCRIPTS), "")
 
