@@ -171,19 +171,21 @@ class _Prover:
         due = {file: narrow for file, (narrow, _) in applying.items() if narrow}
         self.proof.broad_pairs = sum(broad for _, broad in applying.values())
         pairs: list[Sequence[bool]] = []
-        shown: list[list[str]] = [[] for _ in WAYS]
+        displayed: list[list[str]] = [[] for _ in WAYS]
         costs: tuple[list[int], list[int]] = [], []
         for file in self._sample("files", due, MOST_FILES):
             logged = self._git.of_files([file])
             text = self._hook("PreToolUse", tool_name="Edit", tool_input={"file_path": f"{self._root}/{file}"})
             ways = self._shown(text), self._git.uids(logged), self._fts.of_file(file, AT_EDIT)
             pairs += [[uid in uids for uids in ways] for uid in due[file]]
-            for total, more in zip(shown, ways, strict=True):
+            for total, more in zip(displayed, ways, strict=True):
                 total += more
             costs[0].append(tokens(text))
             costs[1].append(self._git.tokens(logged))
         self._put("delivery", pairs)
-        self.proof.shares["retired"] = [Share(sum(uid not in self._live for uid in uids), len(uids)) for uids in shown]
+        self.proof.shares["retired"] = [
+            Share(sum(uid not in self._live for uid in uids), len(uids)) for uids in displayed
+        ]
         self.proof.tokens.update(zip(WAYS, costs, strict=False))
 
     def commits(self) -> None:
@@ -198,9 +200,9 @@ class _Prover:
                 continue
             logged = [*self._git.of_files(step.commit.files, position), *self._git.with_words(text, position)]
             by_git, texts = self._git.uids(logged), self._fts.search(text, FIRST)
-            shown = self._shown(self._hook("UserPromptSubmit", prompt=text))
+            by_hook = self._shown(self._hook("UserPromptSubmit", prompt=text))
             related.append(_reached(right, self._found(text), by_git, texts))
-            prompts.append(_reached(right, shown, by_git, texts[:AT_PROMPT]))
+            prompts.append(_reached(right, by_hook, by_git, texts[:AT_PROMPT]))
         self._put("related", related)
         self._put("prompt", prompts)
 
@@ -209,7 +211,7 @@ class _Prover:
         texts = unrelated_texts()
         answers = [(self._hook("UserPromptSubmit", prompt=text), self._git.with_words(text), self._fts.search(text, 1))
                  for text in texts]  # fmt: skip
-        self._put("silence", [[not shown for shown in ways] for ways in answers])
+        self._put("silence", [[not answer for answer in ways] for ways in answers])
 
     def titles(self) -> None:
         """Ask with the titles of superseded records."""
