@@ -31,7 +31,7 @@ def imports() -> dict[str, set[str]]:
         room = module.split(".")[1:2]
         for target in graph.find_modules_directly_imported_by(module):
             other = target.split(".")[1:2]
-            if room and other and room != other:
+            if room and other and room != other and room != ["__main__"]:
                 result.setdefault(room[0], set()).add(other[0])
     return result
 

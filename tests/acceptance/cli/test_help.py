@@ -2,6 +2,8 @@
 
 import re
 import shlex
+import subprocess
+import sys
 from importlib.metadata import version
 
 import click
@@ -100,6 +102,17 @@ def test_no_line_of_a_list_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
     """Each command's line is a whole sentence of less than 60 characters."""
     lines = [command.get_short_help_str(1000) for path, command in TREE if path and not command.hidden]
     assert [line for line in lines if len(line) >= 60 or not line.endswith(".")] == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_for_completion_is_printed(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["completion", shell]) == 0
+    assert "_ORBIT_COMPLETE=" in capsys.readouterr().out
+
+
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "orbit_registry", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.startswith("orbit, version ")) == (0, True)
 
 
 def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> None:

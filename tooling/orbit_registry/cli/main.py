@@ -33,6 +33,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "export": ("publish:export_group", "Write rule files, skills or a plugin for agents."),
         "trust": ("setup:trust", "Allow the commands that the configuration names."),
         "doctor": ("setup:doctor", "Test hooks and derived files, and explain problems."),
+        "completion": ("setup:completion", "Print the completion script of a shell."),
         "sync": ("publish:sync", "Update the snapshot and the hook's index."),
     },
     "Write": {

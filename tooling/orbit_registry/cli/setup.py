@@ -105,6 +105,25 @@ def import_records(path: Path, source: str, assume: str | None, dry_run: bool, o
     emit(output, report.as_data(), report.text(), next_commands=["orbit check", "orbit list"])
 
 
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the completion script of a shell.
+
+    \b
+    eval "$(orbit completion bash)"                                # in ~/.bashrc; zsh: in ~/.zshrc
+    orbit completion fish > ~/.config/fish/completions/orbit.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    script = get_completion_class(shell)
+    name = str(context.find_root().info_name)
+    if script is not None:
+        variable = f"_{name.upper().replace('-', '_')}_COMPLETE"
+        click.echo(script(context.find_root().command, {}, name, variable).source(), nl=False)
+
+
 @click.command("trust")
 @click.option("--yes", is_flag=True, help="Allow without asking.")
 @click.option("--list", "listed", is_flag=True, help="List what you allowed, in every repository.")
