@@ -45,8 +45,9 @@
       .then(([held, { finder }]) => ({ held, find: finder(held, read) }))
       .catch(() => (loading = null)));
   const item = ({ records, looks }, row) => {
-    const [id, title, url, look, line] = records[row];
-    const [word, css] = looks[look];
+    const [id, title, url, look, line, heirs = []] = records[row];
+    const [own, css] = looks[look];
+    const word = heirs.length ? `replaced by ${heirs.map((heir) => records[heir][0]).join(", ")}` : own;
     const link = made("a", "orbit-hit", made("b", "", `${id} ${title} `), made("span", `orbit-chip ${css}`, word), made("small", "", line));
     link.href = new URL(url, root);
     return made("li", "", link);

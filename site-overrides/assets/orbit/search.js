@@ -65,7 +65,7 @@ const termsOf = (word, known, open) => {
 };
 
 /* Returns a function from what is typed to how many records that finds and the numbers of the `most` best; the last word may be
-   the start of one. `read` resolves to a file of words. What is no longer in force, which `orbit search` leaves out, counts half. */
+   the start of one. `read` resolves to a file of words. What is no longer in force, which `orbit search` leaves out, counts half; what took its place comes before it. */
 export const finder = ({ records, looks, names, common, files }, read) => {
   const closed = looks.map(([, css]) => css.startsWith("orbit-closed"));
   const left = new Set(common);
@@ -90,6 +90,7 @@ export const finder = ({ records, looks, names, common, files }, read) => {
     const id = typed.trim().toLowerCase();
     if (Object.hasOwn(names, id)) names[id].forEach((row) => add(row, 1e6));
     if (id.length > 2) records.forEach(([own], row) => own.toLowerCase().startsWith(id) && add(row, own.length === id.length ? 2e6 : 1e5));
+    [...scores].forEach(([row, score]) => (records[row][5] ?? []).forEach((heir) => scores.set(heir, Math.max(scores.get(heir) ?? 0, score * 2))));
     const order = [...scores].sort(([one, a], [other, b]) => b - a || one - other);
     return { number: order.length, rows: order.slice(0, most).map(([row]) => row) };
   };

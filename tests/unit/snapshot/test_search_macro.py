@@ -26,12 +26,18 @@ def test_it_adds_what_terms_weigh_in_the_index(tmp_path: Path) -> None:
     shutil.copytree(ROOT / ".orbit", root / ".orbit", ignore=shutil.ignore_patterns("state"))
     shutil.copytree(ROOT / "docs/design", root / "docs/design")
     registry = Registry.open(root)
+    records = registry.records
     index = index_of(registry.searcher._records.values())
-    ids = {record.path: record.id for record in registry.records if record.status.searched}
+    ids = {
+        record.path: [
+            current.id for current in ([record] if record.status.searched else records.live_successors(record))
+        ]
+        for record in records
+    }
     for text in [record.title for record in list(registry.records)[::40]]:
         scores: dict[str, float] = {}
         for slot, score in index.search(terms(text)):
-            if (name := ids.get(index.keys[slot][0])) is not None:
+            for name in ids.get(index.keys[slot][0], ()):
                 scores[name] = max(scores.get(name, 0.0), score)
         rows = Project(root).ask("SELECT id, score FROM search(?)", text)
         assert {name: round(score, 4) for name, score in rows if score < 1} == {

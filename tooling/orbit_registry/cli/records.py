@@ -25,6 +25,7 @@ from orbit_registry.model.freshness import FRESH
 from orbit_registry.model.ids import DIRECTIONS, Link
 from orbit_registry.model.kind import PHASES, Kind
 from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import Retirement
 from orbit_registry.registry import Registry
 from orbit_registry.render.hits import GENERIC, result_data, result_text
 from orbit_registry.render.records import (
@@ -38,7 +39,9 @@ from orbit_registry.render.records import (
     related_data,
     related_text,
     remedies,
+    retirement_data,
     table,
+    with_retirement,
 )
 from orbit_registry.repository.skills import SKILL
 from orbit_registry.search.query import BUDGETS, Query, context_weights
@@ -107,8 +110,10 @@ def print_part(registry: Registry, record: Record, name: str, output: str) -> No
     chunk = named_chunk(record, name)
     note_opened(registry.workspace, record.id)
     freshness = registry.freshness([record]).get(record.path, FRESH)
-    text = f"{chunk_head(record, chunk, freshness)}\n\n{chunk.body}"
-    emit(output, chunk_data(record, chunk, freshness), text, next_commands=[f"orbit show {record.id}"])
+    retirement = registry.collection.records.retirement(record)
+    text = with_retirement(retirement, f"{chunk_head(record, chunk, freshness)}\n\n{chunk.body}")
+    data = {**chunk_data(record, chunk, freshness), **retirement_data(retirement)}
+    emit(output, data, text, next_commands=[f"orbit show {record.id}"])
 
 
 def print_record(registry: Registry, record: Record, output: str) -> None:
@@ -120,9 +125,15 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     state = None if record.phase == "closed" else freshness.state.value
     became = outcome(registry.workspace, record.id)
     data = {"freshness_state": state, "freshness_reasons": reasons_data(freshness), "outcome": became or None}
-    commands = remedies(record, freshness) if freshness.reasons else []
-    text = record_text(record, freshness, outcome_words(became)) + details_text(record)
-    emit(output, {**record_data(record, prose=True), **data}, text, next_commands=commands)
+    retirement = registry.collection.records.retirement(record)
+    commands = remedies(record, freshness) if freshness.reasons else _show_successors(retirement)
+    text = with_retirement(retirement, record_text(record, freshness, outcome_words(became)) + details_text(record))
+    data_of_record = {**record_data(record, prose=True), **data, **retirement_data(retirement)}
+    emit(output, data_of_record, text, next_commands=commands)
+
+
+def _show_successors(retirement: Retirement | None) -> list[str]:
+    return [f"orbit show {successor.id}" for successor in retirement.successors] if retirement is not None else []
 
 
 def binding_options(command: Decorated) -> Decorated:
@@ -215,8 +226,10 @@ def related(any_id: str, depth: int, direction: str, output: str) -> None:
     registry = Registry.open()
     record = registry.get(any_id)
     result = walked(registry.workspace, registry.reading, record, depth=depth, direction=direction)
+    retirement = registry.collection.records.retirement(record)
     shows = [f"orbit show {neighbour.record.id}" for neighbour in result.reached[:3]]
-    emit(output, related_data(result), related_text(result), next_commands=shows)
+    data = {**related_data(result), **retirement_data(retirement)}
+    emit(output, data, with_retirement(retirement, related_text(result)), next_commands=shows)
     warn_of_unread(registry)
 
 

@@ -140,9 +140,10 @@ class Match:
         self.key = row.values[0]
 
 
-TRIGGERS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link", "$": "command", "!": "option"}
+TRIGGERS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link", "$": "command", "!": "option",
+            "<": "superseded"}  # fmt: skip
 """Prefixes of triggers: a path, a tag, a category, a pattern of errors, a shown record, a command's purpose, a rejected
-option."""
+option, a closed record whose place it took."""
 
 
 class Selection:

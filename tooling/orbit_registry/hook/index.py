@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Folder = tuple[list[tuple[int, int]], list[int], tuple[int, ...]]
 
-FORMAT = 8
+FORMAT = 9
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
@@ -51,6 +51,8 @@ FIELDS = 31
 LIST = "\x1f"
 OPTIONS = "o"
 """Axis of the rejected options, each under the first word of its names; alone it says that there are any."""
+REPLACED = "r"
+"""Axis of what took the place of closed records, under each one's id and the paths of its texts."""
 PHRASES, EXACT = "\x1e", "="
 """What parts an option's names and the text that is shown; prefix of a name that only an import can mean."""
 _OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is no file, a pipe, answers at once

@@ -32,10 +32,10 @@ SHORTEST = 3
 
 
 def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tuple[int, float]]:
-    """Return the numbers of the pushed records that have words of a text, with scores from 0 to 1, the best first.
+    """Return the numbers of the records that have words of a text, with scores from 0 to 1, the best first.
 
-    A path and an address are no words of it: what is known of a path stands in scopes. A text of fewer than `fewest`
-    words that name something leads to none.
+    They are pushed, or pushed records took their place. A path and an address are no words of it: what is known of a
+    path stands in scopes. A text of fewer than `fewest` words that name something leads to none.
     """
     plain = " ".join(map(_without_path, text[:LONGEST].split()))
     query = list(dict.fromkeys(words(plain)))[:MOST]
@@ -60,6 +60,12 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
         return []
     scores = [(number, weight / best) for number, weight in weights.items()]
     return sorted(scores, key=lambda score: (-score[1], score[0]))
+
+
+def replaced_names(text: str) -> list[str]:
+    """Return the words of a text that look like the ids of records."""
+    pieces = (piece.strip(".,;:!?()[]'\"`") for piece in text[:LONGEST].split())
+    return [*dict.fromkeys(piece for piece in pieces if "-" in piece[1:-1] and "/" not in piece)][:MOST]
 
 
 _NO_CHANGE = (

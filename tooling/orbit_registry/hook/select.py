@@ -33,6 +33,7 @@ from orbit_registry.hook.index import (
     PHASE,
     PROCEDURAL,
     PROJECT,
+    REPLACED,
     STATUS,
     TASKS,
     UNTRUSTED,
@@ -155,6 +156,7 @@ def _find_triggers(index: "Index", context: Context, triggers: "Triggers", other
     led = [(f"/{path}", index.match(path)) for path in dict.fromkeys(context.paths)]
     led += [(f"@{category}", index.hits_under("c", category)) for category in dict.fromkeys(context.categories)]
     led += [(f"${purpose}", index.hits_under("k", purpose)) for purpose in context.purposes]
+    led += [(f"<{path}", index.hits_under(REPLACED, path)) for path in dict.fromkeys(context.paths)]
     for trigger, hits in led:
         for hit in hits[:EXAMINED]:
             triggers.setdefault(hit >> 32, []).append((trigger, str(hit & 0xFFFFFFFF) if trigger[0] == "/" else ""))
@@ -186,18 +188,26 @@ def _find_by_words(
     drops: list[tuple[Row, str]] = []
     if context.surface not in BY_WORDS or not context.text:
         return None, by_words, drops
-    from orbit_registry.hook.question import FEWEST, records_by_words  # tool calls, which most calls are, do without
+    # Tool calls, which most calls are, do without.
+    from orbit_registry.hook.question import FEWEST, records_by_words, replaced_names
 
     is_prompt = context.surface == PROMPT
-    ranked = records_by_words(index, context.text, FEWEST if is_prompt else 1)
-    scores = None if is_prompt else dict(ranked)
+    ranked = [
+        (hit >> 32, 1.0, f"<{name}")
+        for name in replaced_names(context.text)
+        for hit in index.hits_under(REPLACED, name)
+    ]
+    ranked += _in_force(index, records_by_words(index, context.text, FEWEST if is_prompt else 1)[:EXAMINED])
+    scores = None if is_prompt else {number: score for number, score, _ in reversed(ranked)}
     misses = 0
-    for number, score in ranked[:EXAMINED]:
+    for number, score, way in ranked:
+        if number in by_words:
+            continue
         row = index.row(number) if len(by_words) < BY_WORDS[context.surface] and misses < NEAR_MISSES else None
         if row is None:
             break
         is_miss = score < index.min_relevance
-        by = [*triggers.get(number, ()), ("text", "")]
+        by = [*triggers.get(number, ()), (way, "")]
         reason = "below relevance" if is_miss else _drop_reason(row, context, by, scores)
         misses += is_miss
         if not reason:
@@ -205,6 +215,16 @@ def _find_by_words(
         elif number not in triggers:
             drops.append((row, reason))
     return scores, by_words, drops
+
+
+def _in_force(index: "Index", ranked: "Sequence[tuple[int, float]]") -> "Iterator[tuple[int, float, str]]":
+    """Yield the number, the score and the trigger of each pushed record, and of what took the place of others."""
+    for number, score in ranked:
+        if number < index.pushed:
+            yield number, score, "text"
+        elif (row := index.row(number)) is not None:
+            for hit in index.hits_under(REPLACED, row.values[ID]):
+                yield hit >> 32, score, f"<{row.values[ID]}"
 
 
 def _find_options(index: "Index", context: Context, triggers: "Triggers", by_words: dict[int, float]) -> dict[int, int]:
@@ -267,10 +287,20 @@ def _narrow(
         if reason:
             drops.append((row, reason))
         else:
-            match = Match(row, triggers[number], _pointer_line(row, context.now), by_words.get(number, 0.0))
+            match = Match(row, triggers[number], _text(row, triggers[number], context.now), by_words.get(number, 0.0))
             match.width = widths.get(number, UNKNOWN_WIDTH) if widths else 0
             fitting.append(match)
     return fitting, drops, len(numbers) - examined
+
+
+def _text(row: "Row", triggers: "Sequence[tuple[str, str]]", now: float) -> str:
+    """Return what is shown of a record other than its teaser; empty if that is shown."""
+    text = _pointer_line(row, now)
+    names = [trigger[1:] for trigger, _ in triggers if trigger[0] == "<"]
+    if names:
+        first, line_end, more = (text or row.teaser).partition("\n")
+        text = f"{first} ({names[0]} was superseded by it){line_end}{more}"
+    return text
 
 
 def _pointer_line(row: "Row", now: float) -> str:
@@ -338,7 +368,7 @@ def _is_relevant_rule(
 ) -> bool:
     """Say whether something leads to a rule and it is relevant: by its score, or without a search by a path or link."""
     by = {trigger[0] for trigger, _ in triggers}
-    direct = not by.isdisjoint("/=")
+    direct = not by.isdisjoint("/=<")
     if scores is None:
         return direct
     led = (

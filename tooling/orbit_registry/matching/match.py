@@ -49,7 +49,8 @@ _PUSHED_KEYS = (_PUSHED, "doubted", "unstated", "rule", "link", "changed")
 class Match:
     """A record that applies; `matched_by` pairs each target with the glob, symbol or "".
 
-    A target is `/` and a path, `#` and a tag, or `=` and the id of a record that leads to it.
+    A target is a prefix of `hook.context.TRIGGERS` and a path, a tag, the id of a record that leads to it, or a text of
+    a closed record whose place it took.
     """
 
     row: Row
@@ -87,11 +88,22 @@ class Verdict:
     """Why it may be out of date, where that matters."""
     link: str = ""
     """The id of the record that leads to it, where no glob does."""
+    successors: tuple[str, ...] = ()
+    """The ids of the pushed records that took the place of a closed one."""
 
     def as_data(self) -> dict[str, object]:
         """Return the verdict as JSON shows it."""
-        explanation = {"why": self.key, "said": VERDICTS[self.key], "stale": self.doubt or None, "glob": self.glob}
+        explanation = {
+            "why": self.key, "said": self.text, "stale": self.doubt or None, "glob": self.glob,
+            **({"successors": list(self.successors)} if self.successors else {}),
+        }  # fmt: skip
         return {**_head(self.row), "pushed": self.key in _PUSHED_KEYS, **explanation, "link": self.link or None}
+
+    @property
+    def text(self) -> str:
+        """The verdict in words."""
+        by = f"; it was superseded by {' and '.join(self.successors)}" if self.successors else ""
+        return f"{VERDICTS[self.key]}{by}"
 
 
 def _way(glob: str) -> dict[str, str]:
@@ -161,6 +173,8 @@ def match(
         for hit in index.match(path, None, everything):
             row = _row(index, hit >> 32)
             ways.setdefault(hit >> 32, []).append((f"/{path}", index.glob_of(row, hit)))
+        for hit in index.hits_under(reader.REPLACED, path):
+            ways.setdefault(hit >> 32, []).append((f"<{path}", ""))
     for tag in dict.fromkeys(name for tag_name in tags for name in workspace.config.names_of(tag_name)):
         for hit in index.hits_under("t", tag, None, everything):
             ways.setdefault(hit >> 32, []).append((f"#{tag}", ""))
@@ -228,7 +242,10 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
     excluding = index.excluding(row, path)
     if excluding is not None:
         return Verdict(row, "excluded", excluding)
-    return Verdict(row, _standing(index, row, now, project), glob, row.doubt(now))
+    ids = (
+        _row(index, later >> 32).values[reader.ID] for later in index.hits_under(reader.REPLACED, row.values[reader.ID])
+    )
+    return Verdict(row, _standing(index, row, now, project), glob, row.doubt(now), successors=tuple(ids))
 
 
 def _standing(index: Index, row: Row, now: float, project: str) -> str:

@@ -6,6 +6,8 @@ import zlib
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from orbit_registry.hook import index as reader
@@ -40,11 +42,14 @@ Use = tuple[str, str, str, str]
 def pack(
     parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 0, holdout: int = 0, settings: int = 0,
     unread: int = 0, min_relevance: float = 0.0, weights: Weights | None = None,
+    successors: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> bytes:  # fmt: skip
     """Return the bytes of an index; the parts are in push order, those that are not pushed come last.
 
     `entries` has the alternatives of each glob (see `compile`), `holdout` the withheld share in a million, `settings`
     the setting bits that are on, `unread` the number of unreadable files, `min_relevance` the score that words need.
+    `successors` are the paths of the records that took the place of closed ones, under each one's id and the paths of
+    its texts.
     """
     ranked = sorted(parts, key=_is_held_back)
     hits: defaultdict[str, list[int]] = defaultdict(list)
@@ -69,8 +74,14 @@ def pack(
     uses |= {("e", "", "", pattern): numbers for pattern, numbers in patterns.items()}
     _spread(uses, hits, entries)
     pushed = sum(part.pushed for part in ranked)
+    numbers = {part.row[reader.PATH]: number for number, part in enumerate(ranked)}
+    for name, paths in successors.items():
+        current = sorted(number << 32 for path in paths if (number := numbers.get(path, pushed)) < pushed)
+        if current:
+            uses[f"{reader.REPLACED}{name}", "", "", ""] = current
     if weights is not None:
-        uses |= _word_uses(weights, {part.row[reader.PATH]: number for number, part in enumerate(ranked[:pushed])})
+        is_led_to = (number < pushed or path in successors for path, number in numbers.items())
+        uses |= _word_uses(weights, dict(compress(numbers.items(), is_led_to)))
     flags = bytes(part.flags for part in ranked)
     unknown = _fixed(weights.unknown) if weights is not None else 0
     counts = (half_life_us, holdout, settings, unread, round(min_relevance * 1_000_000), unknown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from orbit_registry.matching.sources import digest_of
 from orbit_registry.matching.trust import trust_files, untrusted
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness, volatility_windows
 from orbit_registry.operations.glob_counts import recent_edits
 from orbit_registry.repository.documents import ProseReading
@@ -205,9 +207,23 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     half_life_us = round(half_life * 86_400_000_000)
     content = pack(
         parts, globs, half_life_us, _holdout(workspace), settings_of(workspace.config), unread,
-        _min_relevance(workspace), weights,
+        _min_relevance(workspace), weights, _successors(inputs.records),
     )  # fmt: skip
     return content, len(parts)
+
+
+def _successors(records: Sequence[Record]) -> dict[str, list[str]]:
+    """Return the paths of what took the place of each closed record, by its id and the paths of its texts."""
+    existing = RecordSet(records)
+    texts = Counter(record.source.path for record in records if record.source is not None)
+    successors: dict[str, list[str]] = {}
+    for record in existing:
+        paths = [later.path for later in existing.live_successors(record)] if record.phase == "closed" else []
+        if paths:
+            document = record.source.path if record.source is not None else ""
+            names = [record.id, record.path, record.body_path, *([document] if texts[document] == 1 else [])]
+            successors |= dict.fromkeys(names, paths)
+    return successors
 
 
 def _weights(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> Weights:

@@ -12,6 +12,7 @@ from orbit_registry.mcp.tools import ToolCall, ToolResult, note_opened
 from orbit_registry.model.freshness import FRESH, Freshness
 from orbit_registry.model.kind import PHASES
 from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import Retirement
 from orbit_registry.registry import Registry
 from orbit_registry.render.hits import GENERIC, result_data, result_text
 from orbit_registry.render.records import (
@@ -24,9 +25,11 @@ from orbit_registry.render.records import (
     reasons_data,
     record_data,
     record_text,
+    retirement_data,
     table,
     unread_files,
     unread_text,
+    with_retirement,
 )
 from orbit_registry.repository.guard import redacted
 from orbit_registry.search.query import Query, context_weights
@@ -140,15 +143,19 @@ def show(call: ToolCall) -> ToolResult:
     data = record_data(replace(record, prose=prose), prose=record.kind.in_document)
     if record.kind.prose in data:
         data[record.kind.prose] = prose
-    head = record_text(replace(record, prose=""), freshness)
+    retirement = registry.collection.records.retirement(full_record)
+    head = with_retirement(retirement, record_text(replace(record, prose=""), freshness))
     paths = [reference for what, reference in record.evidence if what == "file"]
     return ToolResult(
-        {**data, "truncated": cut, "freshness_state": state, "freshness_reasons": reasons_data(freshness)},
+        {
+            **data, "truncated": cut, "freshness_state": state, "freshness_reasons": reasons_data(freshness),
+            **retirement_data(retirement),
+        },
         _as_read(record, head, prose, cut=cut),
-        next=_after_reading(record),
+        next=_after_reading(record, retirement),
         paths=[*paths, *([record.source.path] if record.source else [])],
         record_ids=[record.id],
-    )
+    )  # fmt: skip
 
 
 def _as_read(record: Record, head: str, prose: str, *, cut: bool) -> str:
@@ -161,19 +168,27 @@ def _as_read(record: Record, head: str, prose: str, *, cut: bool) -> str:
 def _show_chunk(call: ToolCall, record: Record, name: str, freshness: Freshness) -> ToolResult:
     chunk = named_chunk(record, name)
     note_opened(call.registry.workspace, record.id, call.caller)
+    retirement = call.registry.collection.records.retirement(record)
+    head = with_retirement(retirement, chunk_head(record, chunk, freshness))
     prose, cut = chunk.body[:LONGEST_PROSE], len(chunk.body) > LONGEST_PROSE
     return ToolResult(
-        {**chunk_data(record, chunk, freshness), "prose": prose, "truncated": cut},
-        _as_read(record, chunk_head(record, chunk, freshness), prose, cut=cut),
-        next=[f'show {{"id": "{record.id}"}}', *_after_reading(record)],
+        {
+            **chunk_data(record, chunk, freshness),
+            "prose": prose,
+            "truncated": cut,
+            **retirement_data(retirement),
+        },
+        _as_read(record, head, prose, cut=cut),
+        next=[f'show {{"id": "{record.id}"}}', *_after_reading(record, retirement)],
         paths=[record.source.path] if record.source else [],
         record_ids=[record.id],
     )
 
 
-def _after_reading(record: Record) -> list[str]:
-    vote = [f'vote {{"id": "{record.id}", "task": "TASK"}}'] if record.kind.voted and record.phase == "live" else []
-    return [*vote, *(f'show {{"id": "{successor}"}}' for successor in record.superseded_by)]
+def _after_reading(record: Record, retirement: Retirement | None) -> list[str]:
+    if retirement is not None:
+        return [f'show {{"id": "{successor.id}"}}' for successor in retirement.successors]
+    return [f'vote {{"id": "{record.id}", "task": "TASK"}}'] if record.kind.voted and record.phase == "live" else []
 
 
 def related(call: ToolCall) -> ToolResult:
@@ -190,8 +205,10 @@ def related(call: ToolCall) -> ToolResult:
     notice = f"\nand {more} more: a smaller `depth`, or one `direction`" if more else ""
     ids = [neighbour.record.id for neighbour in reached]
     following = [f'show {{"id": "{record_id}"}}' for record_id in ids[:3]]
-    data = {**related_data(shortened), "omitted": more}
-    return ToolResult(data, related_text(shortened) + notice, next=following, record_ids=[record.id, *ids])
+    retirement = registry.collection.records.retirement(record)
+    data = {**related_data(shortened), "omitted": more, **retirement_data(retirement)}
+    text = with_retirement(retirement, related_text(shortened) + notice)
+    return ToolResult(data, text, next=following, record_ids=[record.id, *ids])
 
 
 def match(call: ToolCall) -> ToolResult:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
 from orbit_registry.model.diagnostic import Diagnostic
-from orbit_registry.model.record import Record
+from orbit_registry.model.record import SUPERSEDED, Record
 
 _NUMBER = re.compile(r"(?P<prefix>[A-Za-z]+-)?0*(?P<number>\d{1,9})")
 
@@ -17,6 +19,27 @@ NAMED = 3
 """Examples in a hint about an unknown id."""
 _SHORT = re.compile(r"(?:(?P<prefix>[a-z]{1,20})[-_ #]?)?(?P<number>\d{1,9})")
 """A number as people write it: `7`, `adr-7`, `ADR 007`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """A record that is closed, and the live records that took its place; as text it says so."""
+
+    record: Record
+    successors: tuple[Record, ...] = ()
+
+    def __str__(self) -> str:
+        record = self.record
+        if self.successors:
+            return f"{record.id} was superseded by {' and '.join(successor.id for successor in self.successors)}"
+        if record.status.name == SUPERSEDED:
+            return f"{record.id} was superseded, and nothing in force took its place"
+        return f"{record.id} is {record.status.name}"
+
+    def as_data(self) -> dict[str, object]:
+        """Return it for JSON."""
+        successors = [successor.id for successor in self.successors]
+        return {"id": self.record.id, "status": self.record.status.name, "successors": successors, "said": str(self)}
 
 
 class RecordSet:
@@ -146,6 +169,38 @@ class RecordSet:
                 visited.update(fresh)
                 stack += fresh
         return visited
+
+    def replaced_by(self, record: Record) -> list[str]:
+        """Return the names of the records that replaced a record, as either end says."""
+        return list(dict.fromkeys([*record.superseded_by, *self._replaced_by.get(record.id, ())]))
+
+    @cached_property
+    def _replaced_by(self) -> Mapping[str, list[str]]:
+        replaced_by: defaultdict[str, list[str]] = defaultdict(list)
+        for record in self._records:
+            for name in record.supersedes:
+                for replaced in self.candidates(name):
+                    replaced_by[replaced.id].append(record.id)
+        return replaced_by
+
+    def live_successors(self, record: Record) -> list[Record]:
+        """Return the live records that took the place of a record that is not live, over any number of others."""
+        successors: dict[str, Record] = {}
+        visited, stack = {record.id}, [record]
+        while stack:
+            for name in self.replaced_by(stack.pop()):
+                later = self.candidates(name)
+                if len(later) == 1 and later[0].id not in visited:
+                    visited.add(later[0].id)
+                    if later[0].phase == "live":
+                        successors[later[0].id] = later[0]
+                    else:
+                        stack += later
+        return sorted(successors.values(), key=lambda successor: successor.sort_key)
+
+    def retirement(self, record: Record) -> Retirement | None:
+        """Return that a record is closed, and what took its place; None for one that is not closed."""
+        return Retirement(record, tuple(self.live_successors(record))) if record.phase == "closed" else None
 
     @property
     def collisions(self) -> dict[str, list[Record]]:

@@ -16,9 +16,10 @@ GENERIC = "the text names nothing that a record could be about: put a word in qu
 def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, object]:
     """Return a search result as JSON data, the best hit first."""
     hits = [hit_data(hit, explain=explain) for hit in result.hits]
+    retired = [retirement.as_data() for retirement in result.retired]
     counts = {"omitted": result.omitted, "unknown": list(result.unknown), "budget": result.budget}
     note = "; ".join([*([GENERIC] if result.generic else []), *([result.note] if result.note else [])])
-    return {"hits": hits, **counts, **({"note": note} if note else {})}
+    return {"hits": hits, **counts, **({"retired": retired} if retired else {}), **({"note": note} if note else {})}
 
 
 def hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
@@ -33,6 +34,8 @@ def hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
         "snippet": hit.snippet,
         "matched": list(hit.matched),
     }
+    if hit.retired is not None:
+        data["retired"] = hit.retired.as_data()
     if hit.chunk is not None:
         data["chunk"] = chunk_place(hit.chunk)
     if explain:
@@ -47,8 +50,9 @@ def hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
 
 def result_text(result: SearchResult, *, explain: bool = False) -> str:
     """Return a search result as text, grouped by kind, binding kinds first."""
+    retired = list(map(str, result.retired))
     if not result.hits:
-        return "nothing found"
+        return "\n".join([*retired, "nothing found"])
     groups: defaultdict[tuple[int, str], list[Hit]] = defaultdict(list)
     for hit in result.hits:
         groups[_group(hit.record)].append(hit)
@@ -57,9 +61,9 @@ def result_text(result: SearchResult, *, explain: bool = False) -> str:
         if len(groups) > 1:
             lines += [*([""] if lines else []), group[1]]
         for hit in groups[group]:
-            lines += _lines(hit, explain=explain)
+            lines += _lines(hit, explain=explain, is_said=hit.retired in result.retired)
     more = "1 more hit" if result.omitted == 1 else f"{result.omitted} more hits"
-    return "\n".join([*lines, *([f"and {more}: --limit shows them"] if result.omitted else [])])
+    return "\n".join([*retired, *lines, *([f"and {more}: --limit shows them"] if result.omitted else [])])
 
 
 def _group(record: Record) -> tuple[int, str]:
@@ -69,9 +73,11 @@ def _group(record: Record) -> tuple[int, str]:
     return kind.place(record.data), next(parted, kind.labels)
 
 
-def _lines(hit: Hit, *, explain: bool) -> Iterable[str]:
+def _lines(hit: Hit, *, explain: bool, is_said: bool) -> Iterable[str]:
     record = hit.record
     yield f"{hit.score:.2f}  {hit.name}  {record.title}"
+    if hit.retired is not None and not is_said:
+        yield f"      {hit.retired}"
     if hit.chunk is not None:
         where = f"{record.source.path}:" if record.source is not None else "line "
         yield f"      {where}{hit.chunk.first_line}-{hit.chunk.last_line}  {hit.chunk.breadcrumb}".rstrip()

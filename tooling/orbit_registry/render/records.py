@@ -14,6 +14,7 @@ from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Cause, Freshness, expires_at
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import Retirement
 from orbit_registry.model.votes import Vote, distinct_votes, format_time, parse_time, tally
 from orbit_registry.repository.codec import HIDING, hides_record
 from orbit_registry.repository.votes import half_life_days
@@ -182,6 +183,16 @@ def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
 def rejected_line(option: RejectedOption) -> str:
     """Return a rejected option with its reason as one line."""
     return f"{option.option}: {option.reason}" if option.reason else option.option
+
+
+def retirement_data(retirement: Retirement | None) -> dict[str, object]:
+    """Return for JSON that a record is closed; empty for one that is not."""
+    return {"retired": retirement.as_data()} if retirement is not None else {}
+
+
+def with_retirement(retirement: Retirement | None, text: str) -> str:
+    """Return a text about a record below a line that says that it is closed."""
+    return f"{retirement}\n\n{text}" if retirement is not None else text
 
 
 _OWN_LINES = frozenset(("id", "title", "status", "date", "tasks", "feature", "category", "path", "labels"))

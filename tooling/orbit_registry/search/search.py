@@ -7,7 +7,7 @@ best of them, and the hit names the lines of that part.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -18,6 +18,7 @@ from orbit_registry.formats.globs import Glob, match_any, parse_glob
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet, Retirement
 from orbit_registry.model.scope import version_factor
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import chunks, index_of, parts_of
@@ -67,6 +68,8 @@ class Hit:
     """Its best part, if the text is long."""
     matched: tuple[str, ...] = ()
     """The words of the query that the text has."""
+    retired: Retirement | None = None
+    """The closed record that it is, or whose place it took, which led to it."""
 
     @property
     def name(self) -> str:
@@ -91,6 +94,8 @@ class SearchResult:
     """Whether the text named nothing to look for."""
     note: str = ""
     """Why less was done than is configured."""
+    retired: tuple[Retirement, ...] = ()
+    """The closed records that the text names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +139,15 @@ class Searcher:
         if not candidates and query.words and not query.budget and budget.name == "lean":
             budget = BUDGETS["balanced"]
             candidates, number = self._candidates(query, budget, limit)
-        hits = tuple(self._hit(query, candidate) for candidate in _ordered(candidates, limit, half_life_days())[:limit])
-        unknown = tuple(word for word, its in query.words.items() if not any(map(self._index.holders, its)))
-        return SearchResult(hits, max(number - len(hits), 0), unknown, budget.name, note=self._note)
+        best = _ordered(candidates, limit, half_life_days())[:limit]
+        hits = tuple(self._hit(query, candidate) for candidate in best)
+        unknown = tuple(
+            word
+            for word, its in query.words.items()
+            if word.strip(MARKS) not in self._by_name and not any(map(self._index.holders, its))
+        )
+        retired = tuple(filter(None, map(self._set.retirement, self._named(query))))
+        return SearchResult(hits, max(number - len(hits), 0), unknown, budget.name, note=self._note, retired=retired)
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
         """Return the records' vectors and those of some texts; None where no model is configured.
@@ -157,17 +168,20 @@ class Searcher:
         query_terms, owners = query.terms, self._owners
         slots = self._mask(query, budget)
         mask = slots if 0 in slots else None
-        candidates = {candidate.record.path: candidate for candidate in self._by_id(query)}
+        candidates = {
+            candidate.record.path: candidate
+            for record in self._named(query)
+            for candidate in self._standing_for(query, record, 1.0, via=record.id)
+        }
         for slot, text in self._index.ranked(query_terms, budget.pool, max(budget.pool, limit * 4), mask):
-            path = owners[slot][0]
-            if path not in candidates:
-                record = self._records[path]
-                candidates[path] = _Candidate(record, self._score(query, record, text), slot)
+            record = self._records[owners[slot][0]]
+            for candidate in self._standing_for(query, record, text, slot):
+                candidates.setdefault(candidate.record.path, candidate)
         if self._embedder is not None and budget.pool:
             candidates = self._with_meaning(query, candidates, budget.pool)
         if budget.linked:
             candidates |= self._linked(query, list(candidates.values())[:LINKING_HITS], candidates)
-        return list(candidates.values()), self._count(query_terms, mask, candidates)
+        return list(candidates.values()), self._count(query, mask, candidates)
 
     def _in_scope(self, query: Query) -> tuple[list[_Candidate], int]:
         records = [record for record in self._records.values() if self._is_allowed(query, record)]
@@ -203,32 +217,72 @@ class Searcher:
         texts = {path: "\n".join((*parts_of(record), record.prose)) for path, record in self._records.items()}
         return Meanings(self._workspace, embedder, {path: without_secrets(text) for path, text in texts.items()})
 
-    def _count(self, query_terms: Iterable[str], mask: Sequence[int] | None, candidates: Iterable[str]) -> int:
-        slots = {*chain.from_iterable(map(self._index.holders, query_terms))}
-        return len({self._owners[slot][0] for slot in slots if mask is None or mask[slot]}.union(candidates))
+    def _count(self, query: Query, mask: Sequence[int] | None, candidates: Iterable[str]) -> int:
+        slots = {*chain.from_iterable(map(self._index.holders, query.terms))}
+        paths = {self._owners[slot][0] for slot in slots if mask is None or mask[slot]}
+        return len({path for path in paths if self._is_found(query, self._records[path])}.union(candidates))
 
     def _mask(self, query: Query, budget: Budget) -> bytearray:
-        allowed = {path: self._is_allowed(query, record) for path, record in self._records.items()}
+        allowed = {
+            path: any(self._is_allowed(query, current) for current in self._current(query, record))
+            for path, record in self._records.items()
+        }
         return bytearray(allowed[path] and (not chunk or budget.chunks) for path, chunk in self._owners)
 
     def _is_allowed(self, query: Query, record: Record) -> bool:
         return (
-            (query.everything or record.status.searched)
+            self._is_found(query, record)
             and query.kind in (None, record.kind.name)
             and self._workspace.config.is_tagged(record.tags, query.tags)
             and version_factor(record.words("versions"), query.versions) > 0
             and (query.path is None or covers(record, query.path))
         )
 
+    def _is_found(self, query: Query, record: Record) -> bool:
+        return query.everything or record.status.searched
+
+    def _current(self, query: Query, record: Record) -> Sequence[Record]:
+        """Return a record, or what took the place of a closed one that the search does not find."""
+        if record.phase != "closed" or self._is_found(query, record):
+            return (record,)
+        return self._successors.get(record.path, ())
+
+    @cached_property
+    def _set(self) -> RecordSet:
+        return RecordSet(self._records.values())
+
+    @cached_property
+    def _successors(self) -> Mapping[str, Sequence[Record]]:
+        """What took the place of each closed record, by its path."""
+        return {record.path: self._set.live_successors(record) for record in self._set if record.phase == "closed"}
+
     def _score(self, query: Query, record: Record, text: float, via: str = "") -> Score:
         version = version_factor(record.words("versions"), query.versions)
         return Score(text, version, context_factor(record.scope.tags, query.context), via)
 
-    def _by_id(self, query: Query) -> list[_Candidate]:
-        names = {word.strip(MARKS) for word in query.words if "-" in word}
-        matches = [self._by_name[name] for name in names if name in self._by_name]
-        records = {record.path: record for record in matches if self._is_allowed(query, record)}
-        return [_Candidate(record, self._score(query, record, 1.0, via=record.id)) for record in records.values()]
+    def _named(self, query: Query) -> list[Record]:
+        """Return the records whose ids the text names, and the closed ones whose title it is."""
+        names = dict.fromkeys(word.strip(MARKS) for word in query.words if "-" in word)
+        records = [record for name in names if (record := self._by_name.get(name)) is not None]
+        titled = self._by_title.get(_title(query.text), ())
+        return records if any(record.phase != "closed" for record in titled) else [*records, *titled]
+
+    @cached_property
+    def _by_title(self) -> Mapping[str, Sequence[Record]]:
+        by_title: dict[str, list[Record]] = {}
+        for record in self._records.values():
+            by_title.setdefault(_title(record.title), []).append(record)
+        return by_title
+
+    def _standing_for(
+        self, query: Query, record: Record, text: float, slot: int = -1, via: str = ""
+    ) -> Iterator[_Candidate]:
+        """Yield a record that a text led to, or what took its place, which its id led to."""
+        for current in self._current(query, record):
+            if current is not record:
+                slot, via = -1, record.id
+            if self._is_allowed(query, current):
+                yield _Candidate(current, self._score(query, current, text, via), slot)
 
     def _linked(
         self, query: Query, leading: Sequence[_Candidate], existing: Mapping[str, object]
@@ -254,7 +308,9 @@ class Searcher:
             number = self._owners[candidate.slot][1]
             chunk = chunks(candidate.record)[number - 1] if number else None
         query_terms = set(query.terms)
-        hit = Hit(candidate.record, candidate.score.total, "", candidate.score, chunk)
+        source = self._by_name.get(candidate.score.via, candidate.record)
+        retired = self._set.retirement(source) or self._set.retirement(candidate.record)
+        hit = Hit(candidate.record, candidate.score.total, "", candidate.score, chunk, retired=retired)
         record_terms = {*terms(hit.text), *terms(candidate.record.title), *terms(parts_of(candidate.record)[1])}
         matched = tuple(word for word, its in query.words.items() if not record_terms.isdisjoint(its))
         return replace(hit, snippet=snippet(hit.text, query_terms, candidate.record.title), matched=matched)
@@ -281,6 +337,10 @@ def _ordered(candidates: Sequence[_Candidate], limit: int, half_life: float) -> 
     head = [candidate for candidate in by_score if candidate.score.total >= last]
     head.sort(key=lambda candidate: (-candidate.score.total, rank_order(candidate.record, half_life)))
     return [*head, *by_score[len(head) :]]
+
+
+def _title(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def covers(record: Record, path: str) -> bool:

@@ -410,7 +410,8 @@ class Expansion:
         # What the generator made a page of, its own search finds.
         entries = [(record, self._lead(record)) for record in records if record.page is None]
         key = [[record.path, self.loader.stamp(record)] for record in records]
-        shards = cache(lambda: dict(search_data.files(entries, index_of(map(self.loader.with_full_prose, records)))))
+        texts = map(self.loader.with_full_prose, records)
+        shards = cache(lambda: dict(search_data.files(entries, index_of(texts), self.relations.successors)))
         for path in search_data.paths(len(entries)):
             self.pages.page(path, key, partial(lambda path: Content(shards()[path]), path))
         _write_records(self.out, records, self.relations)

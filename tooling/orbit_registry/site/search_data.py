@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.model.record import Record
@@ -45,22 +45,27 @@ def shard_of(word: str, number: int) -> int:
     return (first * 31 + second) % number
 
 
-def files(entries: Sequence[tuple[Record, str]], index: Index) -> Iterator[tuple[str, str]]:
+def files(
+    entries: Sequence[tuple[Record, str]], index: Index, successors: Callable[[Record], Sequence[Record]]
+) -> Iterator[tuple[str, str]]:
     """Yield the files by their path in the site; `entries` are records, each with how its text begins.
 
-    The first has the records as [id, title, address, number of the look, first line], the looks, the records of each
-    earlier name, and the common words. Each of the others has words with their terms, and what these terms weigh: the
-    number of a record and a hundred times the weight, in turns.
+    The first has the records as [id, title, address, number of the look, first line], a closed one with the numbers of
+    its `successors` after that, the looks, the records of each earlier name, and the common words. Each of the others
+    has words with their terms, and what these terms weigh: the number of a record and a hundred times the weight, in
+    turns.
     """
     data, *shards = paths(len(entries))
     look_of = [(record.status.word, status_css(record.status)) for record, _ in entries]
     looks = {look: number for number, look in enumerate(dict.fromkeys(look_of))}
     names: defaultdict[str, list[int]] = defaultdict(list)
+    numbers = {record.path: number for number, (record, _) in enumerate(entries)}
     rows: list[list[object]] = []
     for number, ((record, first_line), look) in enumerate(zip(entries, look_of, strict=True)):
         for name in record.legacy_ids:
             names[name.lower()].append(number)
-        rows.append([record.id, record.title, url_of(record), looks[look], first_line])
+        heirs = [numbers[later.path] for later in successors(record) if later.path in numbers]
+        rows.append([record.id, record.title, url_of(record), looks[look], first_line, *([heirs] if heirs else [])])
     content = {"records": rows, "looks": list(looks), "names": names, "common": sorted(STOP_WORDS)}
     yield data, _as_json({**content, "files": len(shards)})
     postings = _postings([record.path for record, _ in entries], index)

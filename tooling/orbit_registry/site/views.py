@@ -13,6 +13,7 @@ from typing import Any, TypedDict
 from orbit_registry.model.freshness import Freshness, State, expires_at, freshness_fields
 from orbit_registry.model.ids import INVERSES
 from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.schema import shared_fields
 from orbit_registry.model.votes import by_month, distinct_votes, format_time
 from orbit_registry.site.check import resolved
@@ -88,12 +89,14 @@ class Relations:
         self._freshness = freshness
         self.citers = citers or Citers()
         self.today = today or datetime.now(UTC).date()
+        in_order = list(records)
+        self.records = RecordSet(in_order)
         self.by_id: dict[str, Record] = {}
         self._before: dict[str, Record] = {}
         self._after: dict[str, Record] = {}
         last: dict[str, Record] = {}
         twice: set[str] = set()
-        for record in records:
+        for record in in_order:
             if (earlier := last.get(record.kind.name)) is not None:
                 self._before[record.path], self._after[earlier.path] = earlier, record
             last[record.kind.name] = record
@@ -103,11 +106,8 @@ class Relations:
         for record_id in twice:
             del self.by_id[record_id]
         self._replaces: dict[str, list[str]] = defaultdict(list)
-        self._replaced_by: dict[str, list[str]] = defaultdict(list)
         self._inverse: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for record in self.by_id.values():
-            for other in record.supersedes:
-                self._replaced_by[other].append(record.id)
             for other in record.superseded_by:
                 self._replaces[other].append(record.id)
             for link in record.links:
@@ -156,20 +156,16 @@ class Relations:
 
     def replaced_by(self, record: Record) -> list[str]:
         """Return the ids that replace this record, as either end says."""
-        return list(dict.fromkeys([*record.superseded_by, *self._replaced_by.get(record.id, ())]))
+        return self.records.replaced_by(record)
 
-    def final_successors(self, record: Record) -> list[str]:
-        """Return the last ids of the chains that replaced this record, without its direct successors."""
+    def successors(self, record: Record) -> Sequence[Record]:
+        """Return the live records that took the place of a closed one."""
+        return self.records.live_successors(record) if record.phase == "closed" else ()
+
+    def successors_today(self, record: Record) -> list[str]:
+        """Return the ids of these without its direct successors."""
         direct = self.replaced_by(record)
-        ahead, visited, ends = list(direct), {record.id}, []
-        while ahead:
-            any_id = ahead.pop(0)
-            if any_id not in visited:
-                later = self.replaced_by(self.by_id[any_id]) if any_id in self.by_id else []
-                ahead += later
-                ends += [] if later or any_id in direct else [any_id]
-                visited.add(any_id)
-        return ends
+        return [successor.id for successor in self.successors(record) if successor.id not in direct]
 
     def links(self, record: Record) -> list[tuple[str, list[str]]]:
         """Return labels and ids of the links from and to this record."""
@@ -216,7 +212,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         "file": _file(record.path, page, site),
         "replaces": references(relations.replaces(record)),
         "replaced_by": references(relations.replaced_by(record)),
-        "today": references(relations.final_successors(record)),
+        "today": references(relations.successors_today(record)),
         "scope": {
             "paths": [{"glob": glob, "url": glob_link(page, glob)} for glob in scope.paths],
             "tags": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in scope.tags],
@@ -334,6 +330,7 @@ def listing(record: Record, relations: Relations) -> dict[str, object]:
         "tags": tags_of(record),
         "fields": {column: ", ".join(texts_of([record], column)) for column in own_columns(kind)},
         "replaced_by": relations.replaced_by(record),
+        "successors": [successor.id for successor in relations.successors(record)],
         "cited_by": relations.citers.count(url_of(record)),
         "legacy_ids": list(record.legacy_ids),
         "updated_at": record.text("updated_at"),

@@ -17,6 +17,7 @@ from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, expires_at, freshness_fields
 from orbit_registry.model.rank import vote_key
 from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import Scope
 from orbit_registry.model.votes import distinct_votes, format_time, parse_time
 from orbit_registry.repository.skills import Skill
@@ -34,6 +35,7 @@ CONTENT = (
     "evidence",
     "rejected_options",
     "legacy_ids",
+    "successors",
     "votes",
     "versions",
     "chunks",
@@ -95,6 +97,7 @@ def rows_of(
     }
     for row in link_rows(chosen, local_ids, references):
         (local if row["record_id"] in local_ids else shared)["links"].append(_encode(row))
+    shared["successors"] = _successor_rows(RecordSet(record for record in chosen if record.id not in local_ids))
     local["citations"] = list(map(_encode, citations))
     for source in sorted(sources, key=lambda source: (source.path, source.role)):
         (local if source.inbox else shared)["sources"].append(_encode(_source_row(source)))
@@ -122,6 +125,15 @@ def rows_of(
         (each.path, 0): (": ".join(filter(None, (each.name, each.description))), "", each.body) for each in skills
     }
     return Rows(shared, local, hashes, {**texts, **skill_texts})
+
+
+def _successor_rows(records: RecordSet) -> list[str]:
+    return [
+        _encode({"record_id": record.id, "successor_id": successor.id})
+        for record in records
+        if record.phase == "closed"
+        for successor in records.live_successors(record)
+    ]
 
 
 def _is_in(record: Record, inbox: str) -> bool:

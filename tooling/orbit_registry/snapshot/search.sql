@@ -46,12 +46,15 @@ WITH parts AS (
     UNION ALL
     SELECT n.id, 1 FROM names AS n
     WHERE contains(n.name, '-') AND n.name IN (SELECT trim(unnest(regexp_extract_all(said, '\S+')), '@edges@'))
+), current AS ( -- what took the place of a closed record is found by its text
+    SELECT coalesce(n.successor_id, o.id) AS id, o.score
+    FROM found AS o LEFT JOIN successors AS n ON n.record_id = o.id
 )
 SELECT
     f.id, max(f.score) AS score, any_value(coalesce(r.title, s.title)) AS title,
     any_value(coalesce(r.kind, 'skill')) AS kind, any_value(coalesce(r.status, 'active')) AS status,
     any_value(coalesce(r.path, s.path)) AS path
-FROM found AS f
+FROM current AS f
 LEFT JOIN records AS r ON r.id = f.id
 LEFT JOIN skills AS s ON s.path = f.id
 LEFT JOIN vote_scores((SELECT m.value::DOUBLE FROM meta AS m WHERE m.name = 'half_life_days')) AS v ON v.record_id = f.id

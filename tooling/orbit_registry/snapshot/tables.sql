@@ -80,6 +80,11 @@ CREATE TABLE legacy_ids (
     record_id VARCHAR NOT NULL
 );
 
+CREATE TABLE successors (
+    record_id VARCHAR NOT NULL,
+    successor_id VARCHAR NOT NULL
+);
+
 CREATE TABLE votes (
     record_id VARCHAR NOT NULL,
     voter_model VARCHAR NOT NULL,
