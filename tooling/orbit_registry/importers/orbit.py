@@ -31,6 +31,7 @@ from orbit_registry.importers.orbit_files import (
     adr_fields,
     find_homes,
     find_orbit,
+    is_stub,
     learning_fields,
     read_layout,
     same_prose,
@@ -85,6 +86,8 @@ class OrbitPlan:
     changes: list[FileChange] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    stubs: dict[str, int] = field(default_factory=dict)
+    """Bytes of the body of each decision whose entry in a log only points to it, by its new id."""
 
     def label(self, path: str) -> str:
         """Return the name of a foreign file in the report."""
@@ -199,10 +202,16 @@ def _record_changes(plan: OrbitPlan, assignment: _Assignment, home: ProseHome | 
     foreign, workspace, layout = assignment.foreign, plan.workspace, plan.layout
     kind = workspace.kinds[foreign.kind]
     fields_of = adr_fields if foreign.kind == "adr" else learning_fields
+    body = _file_text(layout.root / f"{foreign.folder}/{BODY}") if home is not None and BODY in foreign.siblings else ""
+    if home is not None and is_stub(body, entry_text(home.document, home.entry)):
+        plan.stubs[assignment.id] = len(body.encode("utf-8", "surrogateescape"))
     mapped = fields_of(foreign.data, foreign.status_folder, plan.renamed, plan.now)
     target = posixpath.dirname(record_path(workspace, kind, assignment.id))
-    files, dropped, comments = _files(layout, assignment, home)
-    data = _data(assignment, mapped, home, comments)
+    is_pointer = assignment.id in plan.stubs
+    files, dropped, comments = _files(layout, assignment, None if is_pointer else home)
+    data = _data(assignment, mapped, home, comments, is_pointer=is_pointer)
+    if home is not None and is_pointer:
+        dropped.append(f"its entry in {home.document.path} only points to its {BODY}, which has its prose")
     path = f"{target}/{kind.name}.yaml"
     try:
         text = render(workspace, kind, ordered(data, kind.schema.properties), path)
@@ -232,10 +241,14 @@ def _record_changes(plan: OrbitPlan, assignment: _Assignment, home: ProseHome | 
 
 
 def _data(
-    assignment: _Assignment, mapped: Mapped, home: ProseHome | None, comments: Sequence[object]
+    assignment: _Assignment, mapped: Mapped, home: ProseHome | None, comments: Sequence[object], *, is_pointer: bool
 ) -> dict[str, object]:
+    """Return the new record's fields; an entry that is a pointer to its text is known by a legacy id alone."""
     fields = dict(mapped.fields)
-    if home is not None:
+    names = [*assignment.legacy_ids]
+    if home is not None and is_pointer:
+        names.append(home.local_name)
+    elif home is not None:
         fields["source"] = {
             "path": home.document.path,
             "heading": home.heading,
@@ -246,7 +259,7 @@ def _data(
         if same_words(str(fields.get("title")), home.entry.title):
             fields["title"] = one_line(home.entry.title, 300)
     legacy = fields.get("legacy_ids")
-    fields["legacy_ids"] = list(dict.fromkeys([*(legacy if isinstance(legacy, list) else []), *assignment.legacy_ids]))
+    fields["legacy_ids"] = list(dict.fromkeys([*(legacy if isinstance(legacy, list) else []), *names]))
     fields["x-comments"] = list(comments)
     filled = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
     return {"schema_version": SCHEMA_VERSION, "id": assignment.id, "uid": _uid(assignment.foreign), **filled}
@@ -328,10 +341,14 @@ def _plan_others(plan: OrbitPlan) -> None:
 def _notes(plan: OrbitPlan, assigned: Sequence[_Assignment], homes: Mapping[str, ProseHome], spare: int) -> None:
     adrs = [assignment for assignment in assigned if assignment.foreign.kind == "adr"]
     if adrs:
-        here = sum(1 for assignment in adrs if assignment.id in homes)
+        here = sum(1 for assignment in adrs if assignment.id in homes and assignment.id not in plan.stubs)
         plan.notes.append(
             f"{here} of {len(adrs)} decisions have their prose in a document, the others in {BODY} beside their record"
         )
+    if plan.stubs:
+        entries = f"{len(plan.stubs)} entries of decision logs only point"
+        entries = "1 entry of a decision log only points" if len(plan.stubs) == 1 else entries
+        plan.notes.append(f"{entries} to a {BODY}: {sum(plan.stubs.values()):,} bytes of prose are read there")
     if spare:
         plan.notes.append(f"{spare} entries of decision logs have no record; `orbit adr backfill` makes them")
     by_id: dict[str, list[_Assignment]] = defaultdict(list)

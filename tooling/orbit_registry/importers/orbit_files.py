@@ -428,6 +428,23 @@ def _fit(home: ProseHome, data: Mapping[str, object]) -> tuple[bool, bool, float
     return title == heading, isinstance(features, list) and feature in features, shared
 
 
+_STORE = re.compile(
+    r"\.orbit/adrs?\b|\borbit[ .]adr[ .]show\b|\badr store\b|\bbody\.md\b"
+    r"|\bsee (?:the )?(?:full|whole) (?:adr|record|text)\b",
+    re.IGNORECASE,
+)
+STUB = 0.5
+"""Most words of an entry that only points to a body, as a part of the body's."""
+
+
+def is_stub(body: str, entry: str) -> bool:
+    """Say whether a log's entry is one line, or points to the store, where the body says much more."""
+    text = _bare(entry)
+    if len(_words(text)) > STUB * len(_prose_words(body)):
+        return False
+    return len(list(filter(str.strip, text.splitlines()))) <= 1 or _STORE.search(text) is not None
+
+
 def same_prose(body: str, entry: str) -> bool:
     """Say whether two texts have the same words, apart from status line, rules, link targets and markup."""
     return _prose_words(body) == _prose_words(entry)
@@ -439,8 +456,11 @@ def same_words(title: str, other_title: str) -> bool:
 
 
 def _prose_words(text: str) -> list[str]:
-    bare = _RULE.sub(" ", _LINK.sub(r"\1", _STATUS_LINE.sub(" ", text.strip(), count=1)))
-    return _words(bare)
+    return _words(_bare(text))
+
+
+def _bare(text: str) -> str:
+    return _RULE.sub(" ", _LINK.sub(r"\1", _STATUS_LINE.sub(" ", text.strip(), count=1)))
 
 
 def _words(text: str) -> list[str]:

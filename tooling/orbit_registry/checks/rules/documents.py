@@ -147,9 +147,10 @@ def _under_earlier_names(context: CheckContext) -> Iterator[Diagnostic]:
             if record.source is not None and record.source.path == document.path:
                 continue
             home = record.source.path if record.source is not None else record.body_path
-            message = (
-                f"ADR-{entry.number} ({entry.title}) is an earlier name of {record.id}, which has its text in {home}"
-            )
+            name = f"ADR-{entry.number} ({entry.title})"
+            message = f"{name} is an earlier name of {record.id}, which has its text in {home}"
+            if f"ADR-{entry.number}" == record.id:
+                message = f"this entry of {name} is not its text, which is {home}"
             hint = f"let `source` of {record.id} name this entry, or remove the entry"
             where = Location(document.path, entry.position)
             yield two_texts.at(where, message, severity=Severity.NOTE, hint=hint, record=record)
