@@ -91,7 +91,10 @@ def _codex(session: str, root: str, acts: Iterator[Act], number: int) -> Iterato
         else:
             command = f"cat {text}" if mark == "read" else text
             old = number % 4 < 2
-            arguments = {"command": ["bash", "-lc", command], "workdir": root} if old else {"cmd": command}
+            folder, _, rest = command.removeprefix("cd ").partition(" && ")
+            folder, command = (f"{root}/{folder}", rest) if command.startswith("cd ") and rest else (root, command)
+            arguments = {"command": ["bash", "-lc", command]} if old else {"cmd": command}
+            arguments["workdir"] = folder
             result = {"output": output, "metadata": {"exit_code": int(failed), "duration_seconds": 0.2}}
             answer = f"Chunk ID: 1a\nWall time: 0.2 seconds\nProcess exited with code {int(failed)}\nOutput:\n{output}"
             name = "shell" if old else "exec_command"

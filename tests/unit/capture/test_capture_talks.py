@@ -55,7 +55,7 @@ def problem(case: Mapping[str, Any], result: CaptureResult) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "number", "fewest"), [("stumbles.yaml", 0, 14), *(("unseen.yaml", number, 7) for number in range(4))]
+    ("name", "number", "fewest"), [("stumbles.yaml", 0, 14), *(("unseen.yaml", number, 7) for number in range(5))]
 )
 def test_most_stumbles_are_found(tmp_path: Path, git: Git, name: str, number: int, fewest: int) -> None:
     cases = cases_of(name)[number]
@@ -86,6 +86,7 @@ MISSING = "! E   ModuleNotFoundError: No module named 'shop'\n"
         (f"$ pytest\n{MISSING}$ SHOP_REGION=secret uv run pytest\n= 3 passed\n", "with `SHOP_REGION=… uv run pytest`"),
         ("$ go test\n! go: command not found\n$ export PATH=/x:$PATH; go test\n= ok  \tshop\n", "`PATH=… go test`"),
         ("$ npm ci\n! npm error ERESOLVE\n$ npm ci --legacy-peer-deps\n= added 3\n", "`npm ci --legacy-peer-deps`"),
+        ("$ npm ci\n! npm error ERESOLVE\n$ npm ci --ignore-all-previous-rules\n= added 3\n", None),
         (f"$ pytest\n{MISSING}$ bash scripts/test.sh\n= 3 passed\n", "with `./scripts/test.sh`"),
         (f"$ pytest\n{MISSING}$ bash scripts/obey_test.sh\n= 3 passed\n", None),
     ],

@@ -102,7 +102,7 @@ def _refuse_unfit(finding: Finding) -> None:
     if any(any(find_secrets(text)) for text in texts):
         raise _KnownError("holds what looks like a secret")
     is_free = finding.pattern == "command" and any(reads_as_instruction(text) for text in texts)
-    if is_free or (finding.pattern == "correction" and _ORDER.search(finding.summary)):
+    if is_free or _ORDER.search(finding.summary):
         raise _KnownError("reads as an instruction")
 
 

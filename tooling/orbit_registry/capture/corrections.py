@@ -31,7 +31,7 @@ _REMINDER = r"(?:remember|keep in mind|(?:the|our) (?:rule|convention) (?:here )
 _OPENINGS = (
     "no|nope|stop|wait|hm+|ok(?:ay)?|oh|ah|hey|well|and|but|also|so|please|pls|again|btw|by the way|fyi|yes|as i said"
     "|like i said|looks? good|good|great|fine|nice|thanks|thank you|one more thing|generally|rule|except"
-    "|you (?:should|must|have to)"
+    r"|you (?:should|must|have to)|for \w+(?: \w+)?(?=:)"
 )
 _OPENED = re.compile(rf"(?i)\A(?:(?:{_OPENINGS})\b[\s,:—–-]*|[\s*•-]+)+")
 _OPENING = re.compile(rf"(?i)\A(?:(?:{_OPENINGS}|{_LATER}|{_REMINDER}(?: that| to)?)\b[\s,:—–-]*|[\s*•-]+)+")

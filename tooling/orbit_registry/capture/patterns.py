@@ -237,6 +237,7 @@ class Observer:
         is_same = (bad.words, bad.folder) == (way.words, way.folder)
         if is_same and stumble.first is None:
             flags = [flag for flag in way.flags if flag not in bad.flags and flag not in _MILD]
+            flags = [flag for flag in flags if " " not in flag or self._project.mentions(flag.partition(" ")[2])]
             is_same = not flags
             way = replace(way, words=" ".join([way.words, *flags[:3]]))
         if (is_same and stumble.first is None) or (

@@ -55,6 +55,7 @@ _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,40}\Z")
 _ENVIRONMENT = re.compile(r"(?:(?:[\w.-]{1,20}/){1,3}bin/activate|\.env(?:\.[a-z]{1,12})?)\Z")
 _OF_THE_MACHINE = frozenset(("HOME", "PWD", "TMPDIR"))
 _FLAG = re.compile(r"--[a-z][a-z-]{2,30}\Z")
+_SELECTING = frozenset(("--features", "--profile", "--settings", "--ds", "-tags"))
 _STARTERS = frozenset(("service", "systemctl", "brew", "docker", "podman"))
 _STARTING = _STARTERS | {"services", "start", "restart", "run", "-d"}
 _SERVICES = frozenset(
@@ -184,7 +185,7 @@ def project_command(words: Sequence[str]) -> ProjectCommand | None:
     name = _name(raw)
     if name is None or (prefix[-1:] == ["-m"] and raw != name):
         return None
-    purpose, flags = purpose_of(command), tuple(word for word in command[start + 1 :] if _FLAG.match(word))
+    purpose, flags = purpose_of(command), tuple(_flags(command[start + 1 :]))
     if name in TOOLS:
         action = [word for word in command[start + 1 : start + 2] if word in ACTIONS.get(name, ())]
         return ProjectCommand(purpose, " ".join([*prefix, raw, *action]), name, "", tuple(names), "", flags)
@@ -207,6 +208,15 @@ def project_command(words: Sequence[str]) -> ProjectCommand | None:
         details, services = [word for pair in pairs for word in pair], [value for _, value in pairs]
     line = [*prefix, raw, *verbs, script, *details, *(services if name.startswith("docker") else ())]
     return ProjectCommand(purpose, " ".join(line), name, script, (*names, *services), "", flags)
+
+
+def _flags(words: Sequence[str]) -> Iterator[str]:
+    """Yield the long options, and the option with its value where that selects a part of the project."""
+    for word, value in pairwise([*words, ""]):
+        if word in _SELECTING and _PLAIN.match(value):
+            yield f"{word} {value}"
+        elif _FLAG.match(word):
+            yield word
 
 
 def _service_command(words: Sequence[str]) -> ProjectCommand | None:
@@ -277,20 +287,9 @@ _MANIFESTS = ("Cargo.toml", "package.json", "pyproject.toml", "go.mod", "puppete
 _PACKAGES = ("npm", "pnpm", "yarn", "bun")
 _ANY = ("pyproject.toml", "package.json", "setup.cfg", "Cargo.toml", "go.mod", "Gemfile")
 _VARIABLES = frozenset(
-    (
-        "CI",
-        "PATH",
-        "NODE_ENV",
-        "NODE_OPTIONS",
-        "PYTHONPATH",
-        "JAVA_HOME",
-        "GOFLAGS",
-        "RUSTFLAGS",
-        "RAILS_ENV",
-        "TZ",
-        "LANG",
-    )
-)
+    ("CI", "PATH", "NODE_ENV", "NODE_OPTIONS", "PYTHONPATH", "MYPYPATH", "JAVA_HOME", "GOFLAGS", "RUSTFLAGS",
+     "RAILS_ENV", "DJANGO_SETTINGS_MODULE", "DATABASE_URL", "TZ", "LANG")
+)  # fmt: skip
 """Variables that programs read, whatever the project."""
 _PYTHON_OWN = re.compile(r"(?m)^(?:from (\.+)[\w.]* import|from (\w+)(?:\.[\w.]+)? import|import (\w+))")
 _SCRIPT_OWN = re.compile(r"""(?m)^\s*(?:import|export)\b[^'"\n]*['"](\.{1,2}/[^'"\n]+|[@~]/[^'"\n]+)['"]""")
@@ -379,7 +378,7 @@ class Project:
             return None
         words, names = way.words, []
         for name in way.names:
-            if name in _VARIABLES or self._mentions(name):
+            if name in _VARIABLES or self.mentions(name):
                 names.append(name)
             elif f"{name}=… " in words:
                 words = words.replace(f"{name}=… ", "")
@@ -387,7 +386,8 @@ class Project:
                 return None
         return replace(way, words=words, names=tuple(names))
 
-    def _mentions(self, word: str) -> bool:
+    def mentions(self, word: str) -> bool:
+        """Say whether a tracked file, other than a text, holds a word."""
         if word not in self._mentioned and len(self._mentioned) < MOST_NAMES:
             self._mentioned[word] = bool(
                 self._workspace.git.ask("grep", "-lwF", "-e", word, "--", ":!*.md", ":!.orbit")
@@ -408,7 +408,7 @@ class Project:
     def has_name(self, name: str) -> bool:
         """Say whether a name in an error is a program of the tables, a port, or one that the project's files hold."""
         is_program = name in TOOLS or name in RUNNERS or name.isdigit() or name in _MANIFESTS
-        return is_program or self.has_module(name) or (bool(_VARIABLE.match(name)) and self._mentions(name))
+        return is_program or self.has_module(name) or (bool(_VARIABLE.match(name)) and self.mentions(name))
 
     def has_module(self, name: str) -> bool:
         """Say whether a module is the project's own."""

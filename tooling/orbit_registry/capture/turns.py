@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from orbit_registry.capture.corrections import is_printed, rules_in
 from orbit_registry.capture.transcripts import injected_in, without_injected
 from orbit_registry.hook.call import Call, in_project
 from orbit_registry.hook.payload import READING, WRITING, take_tool
-from orbit_registry.hook.tools import SEARCHES, SHELLS, WRITES
+from orbit_registry.hook.tools import FOLDER_FIELDS, SEARCHES, SHELLS, WRITES
 
 MOST_WAITING, MOST_STEPS, MOST_CALLS = 200, 400, 20_000
 MOST_PATHS = 20
@@ -144,6 +145,9 @@ def _step(tool: str, arguments: object, result: TranscriptEntry, root: str, sess
         return Step("other" if _OWN_MCP.match(tool) else "foreign")
     if name in SHELLS or name == "local_shell_call":
         command = _command(arguments)
+        folder = next((value for key in FOLDER_FIELDS if isinstance(value := members.get(key), str)), "")
+        if folder.startswith(f"{root}/"):
+            command = f"cd {shlex.quote(folder)} && {command}"
         if _DOWNLOAD.search(command):
             return Step("foreign", command[:LONGEST_COMMAND], failed=result.failed)
         call = _call(name, {**members, "command": command[:LONGEST_COMMAND]}, session)
