@@ -10,7 +10,7 @@ import pytest
 
 from orbit_registry.formats.adr.model import Options, RejectedOption
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import PROMPT, TOOL, Context
+from orbit_registry.hook.context import BRIEF, PROMPT, TOOL, Context
 from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.options import added_names
 from orbit_registry.hook.payload import call_from_payload
@@ -20,6 +20,7 @@ from orbit_registry.matching.pack import Part, pack
 from orbit_registry.matching.rejected import rejected_rows
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
+from orbit_registry.search import index as search
 
 NAMES = (
     "Redis", "PostgreSQL / MySQL", "Apache Kafka (Kafka)", "Polling", "Event sourcing", "Use Fuse.js",
@@ -34,7 +35,7 @@ def decision(number: int, title: str, *names: str, chosen: str = "", **fields: o
     return Record(load_kinds()["adr"], data, f"ADR-{number:04d}.yaml", options=options)
 
 
-def index_of(root: Path, *records: Record) -> Index:
+def index_of(root: Path, *records: Record, weights: search.Weights | None = None) -> Index:
     """Return an index of decisions whose files are there, empty."""
     rows = rejected_rows(records, lambda word: 9 if word == "invoice" else 1)
     (root / ".orbit/state").mkdir(parents=True)
@@ -48,7 +49,7 @@ def index_of(root: Path, *records: Record) -> Index:
         row[reader.TEASER] = f"- [{record.id}] {record.title}\n  more: docs/{record.id}.md"
         row[reader.REJECTED] = reader.LIST.join(rows.get(record.path, ()))
         parts.append(Part(tuple(row), 0, record.phase == "live"))
-    index = read_index(pack(parts, {}), str(root))
+    index = read_index(pack(parts, {}, min_relevance=0.9, weights=weights), str(root))
     assert isinstance(index, Index)
     return index
 
@@ -115,6 +116,20 @@ def test_what_is_shown_says_how_to_reopen_the_question(tmp_path: Path) -> None:
     assert shown(index, "s", text="redis again") == []
     assert list(map(option_of, shown(index, "s", text="then valkey"))) == ["Valkey"]
     assert list(map(option_of, shown(index, "other", text="redis"))) == ["Redis"]
+
+
+def test_a_brief_names_an_option_too(tmp_path: Path) -> None:
+    """The words of a task lead to it, and what its words alone lead to is not said to be left out."""
+    record = decision(1, "Use a table", "Redis")
+    texts = search.Index({(record.path, 0): search.counts_of(("Use a table", "", "a table and much more, Redis too"))})
+    index = index_of(tmp_path, record, weights=texts.record_weights())
+    request = Context(BRIEF, 0.0, text="move every sort of job there is to redis at last")
+
+    selection = select(index, request)
+
+    assert [option_of(match.text) for match in selection.matches] == ["Redis"]
+    assert selection.matches[0].triggers == [("!Redis", "")]
+    assert selection.drops == []
 
 
 @pytest.mark.parametrize(

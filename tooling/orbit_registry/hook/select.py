@@ -94,7 +94,7 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     fitting, drops, beyond = _narrow(index, context, triggers, scores, by_words)
     if options:
         _show_options(fitting, options)
-    drops += misses
+    drops += [miss for miss in misses if miss[0].number not in options]
     beyond += len(others.difference(triggers))
     linked = _linked_matches(index, context, fitting, triggers, scores) if fitting or context.returned else []
     if not (fitting or linked):

@@ -27,7 +27,6 @@ from orbit_registry.matching.compile import (
 )
 from orbit_registry.matching.pack import is_whole, pack
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
-from orbit_registry.matching.rejected import rejected_rows
 from orbit_registry.matching.sources import digest_of
 from orbit_registry.matching.trust import trust_files, untrusted
 from orbit_registry.model.freshness import Cause
@@ -188,6 +187,8 @@ def _causes(workspace: Workspace, records: Iterable[Record]) -> dict[str, str]:
 
 def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     """Return the bytes of an index, and how many records it holds."""
+    from orbit_registry.matching.rejected import rejected_rows  # syncs that find nothing to do need no stemmer
+
     half_life, windows = half_life_days(), volatility_windows(workspace.config)
     entries = {entry.path: entry for entry in inputs.entries}
     records = inputs.prose.filled(inputs.records)

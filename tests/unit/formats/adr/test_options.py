@@ -92,7 +92,7 @@ def test_marks_say_which_option_was_chosen() -> None:
         ("Alternativas descartadas", "- Redis: otro servidor", "Redis", "otro servidor"),
         ("代替案", "- Redis: サーバーが増える", "Redis", "サーバーが増える"),
         ("Notes", "Rejected: Redis, because it is one more server.", "Redis", "it is one more server"),
-        ("Notes", "- Rejected: Redis (one more server)", "Redis (one more server)", ""),
+        ("Notes", "- Rejected: Redis (one more server)", "Redis", "one more server"),
         ("Notes", "- **Rejected: Redis.** One more server.", "Redis", "One more server"),
         ("Notes", "- **Redis** — rejected; one more server.", "Redis", "one more server"),
         ("Notes", "- **Redis — rejected.** One more server.", "Redis", "One more server"),

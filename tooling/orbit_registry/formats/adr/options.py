@@ -72,6 +72,8 @@ _REJECTED_LINE = re.compile(
     re.IGNORECASE,
 )
 _WHY_NOT = re.compile(r"why not (?:use |to )?(?P<text>(?!the alternatives|the other)\S.*?)\??$", re.IGNORECASE)
+_BRACKET = re.compile(r"(?P<name>\S.*?)[ ]\((?P<reason>[^()]* [^()]*)\)[.]?")
+"""A reason in brackets: `Rejected: Redis (one more server)`."""
 _REJECTED_PREFIX = "Rejected: "
 _REJECTING = re.compile(rf"(?:^|[^\w])(?:{_REJECTED})\w{{0,3}}(?:[^\w]|$)", re.IGNORECASE)
 _REJECTED_LEAD = re.compile(
@@ -246,6 +248,9 @@ def _split(text: str) -> tuple[str, str]:
     if rejected is not None:
         opening = (rejected["bold"] or "") if not (rejected["close"] or rejected["shut"]) else ""
         name, body = _split(opening + rejected["text"])
+        bracket = _BRACKET.fullmatch(name) if not body else None
+        if bracket is not None:
+            name, body = bracket["name"], bracket["reason"]
         return f"{_REJECTED_PREFIX}{name}", body
     label = _LABEL.match(text)
     start = label.end() if label and label.end() < len(text) else 0
