@@ -64,6 +64,17 @@ def test_madr_rejects_what_was_not_chosen(chosen: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("chosen", ["**1. PostgreSQL**, because", "option 1", "\n\nPostgreSQL, as we run it."])
+def test_a_numbered_list_has_the_numbers_of_options(chosen: str) -> None:
+    """The choice names the place in the list, or stands in the paragraph below."""
+    text = (
+        section("Considered Options", "1. PostgreSQL", "2. Redis")
+        + f"\n## Decision Outcome\n\nChosen option: {chosen}\n"
+    )
+
+    assert rejected(text) == [("Redis", "")]
+
+
 def test_no_option_is_rejected_where_none_is_chosen() -> None:
     """A list of options alone does not say which of them the decision left."""
     assert rejected(MADR.format(options="PostgreSQL\n* Redis", chosen="a mixture of all")) == []

@@ -36,7 +36,7 @@ _REJECTED, _CHOSEN, _CHOSEN_MARK = (_alternation(f"options_{name}") for name in 
 _BECAUSE, _LABELS = _alternation("options_because"), _alternation("options_label")
 _REJECTED_WORDS, _CHOSEN_WORDS = _lower(VOCABULARY["options_rejected"]), _lower(VOCABULARY["options_chosen"])
 _SECTION_WORDS = _lower(f"{VOCABULARY['sections']['options']}, {VOCABULARY['options_label']}, why not")
-_ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,2}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?=\S)")
+_ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|(?P<number>\d{1,2})[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?=\S)")
 _BOLD = re.compile(r"(?:\*\*|__)(?P<name>[^*\r\n](?:[^*\r\n]|\*(?!\*)){0,240}?)(?:\*\*|__)")
 _LINK = re.compile(r"!?\[([^\[\]\r\n]{1,300})\](?:\([^()\r\n]{0,500}\)|\[[^\[\]\r\n]{0,100}\])")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -60,7 +60,8 @@ _SEPARATOR = re.compile(
     re.IGNORECASE,
 )
 _CHOSEN_LINE = re.compile(
-    rf"[ \t>]*(?:[-*+][ \t]+)?[*_]*(?:{_CHOSEN})[*_]*[ ]?[:：—–-]*[*_:： \t]*(?P<text>\S.*)", re.IGNORECASE
+    rf"[ \t>]*(?:[-*+][ \t]+)?[*_]*(?:{_CHOSEN})[*_]*[ ]?[:：—–-]*(?:[*_]+(?=[ \t:：]|$))?[:： \t]*(?P<text>.*)",
+    re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[\"“„«「]+(.{1,300}?)[\"”“»」]+(?=[\W_]|$)|\*\*([^*]{1,300})\*\*")
 _OUTER = re.compile(r"(?P<quote>[\"'`“„])(?P<text>.{1,300})(?:(?P=quote)|[”“])[\W_]*$")
@@ -217,7 +218,8 @@ def _parts(document: Document, span: Span, *, joined: bool = False) -> Iterator[
         width = len(match["indent"].expandtabs(4)) if match else 0
         if match and (indent < 0 or width <= indent) and width < 4:
             indent = width
-            items.append([content[match.end() :]])
+            number = f"{match['number']}. " if match["number"] else ""
+            items.append([number + content[match.end() :]])
         elif not match and _starts_option(content, after_break=blank, item=items[-1] if items else ()):
             items.append([content])
         elif not content:
@@ -329,8 +331,9 @@ def _chosen(document: Document, span: Span, words: Sequence[str]) -> list[str]:
         if match is None:
             continue
         text = match["text"][:LONGEST_TEXT]
-        if index + 1 < len(lines) and not _CUT.search(text):
-            text += " " + document.text[lines[index + 1].start : lines[index + 1].end].strip()
+        below = (document.text[other.start : other.end].strip() for other in lines[index + 1 : index + 4])
+        if not _CUT.search(text):  # it goes on below, or begins there
+            text = f"{text} {next(filter(None, below), '') if not text.strip() else next(below, '')}".strip()
         cut = re.search(rf"[ ](?:{_BECAUSE})", text, re.IGNORECASE)
         head = text[: cut.start()] if cut else text
         outer = _OUTER.match(head)
