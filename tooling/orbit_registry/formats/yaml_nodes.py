@@ -105,14 +105,6 @@ def _follow(node: Node | None, pointer: Sequence[str | int]) -> tuple[Node | Non
     return marked, node
 
 
-def _place_of_problem(text: str) -> Position:
-    try:
-        compose(text)
-    except YamlProblemError as error:
-        return error.problem.position or Position(1)
-    return Position(1)
-
-
 def refuse_tags(text: str) -> None:
     """Raise if the text uses a tag or a merge key, not just their characters."""
     root = compose(text)
@@ -186,7 +178,7 @@ def explain(text: str, message: str) -> Problem:
             return Problem(MALFORMED, detail, locate(text, message), hint)
     if "duplicate entry" in message:
         return _explain_duplicate(text, message)
-    position = _stated_position(text, message) if _PLACE.search(message) else _place_of_problem(text)
+    position = _stated_position(text, message) if _PLACE.search(message) else place_of(text, ())
     detail = _PLACE.sub("", message, count=1).removeprefix("TypeError: ").strip()
     hint = "check indentation, quotes and brackets near that place"
     return Problem(MALFORMED, f"not valid YAML: {detail}", position, hint)
@@ -205,13 +197,8 @@ def explain_beyond_json(text: str, pointer: Sequence[object]) -> Problem:
 
 def _explain_duplicate(text: str, message: str) -> Problem:
     match = re.search(r'key "(.*)"', message)
-    key = match[1] if match else ""
-    hint = "keep one of the two"
-    try:
-        root = compose(text)
-    except YamlProblemError as error:
-        unplaced = Problem(MALFORMED, f"the key `{key}` stands there twice", Position(1), hint)
-        return unplaced if len(text) > LONGEST else error.problem
+    key, hint = match[1] if match else "", "keep one of the two"
+    root = _compose_or_none(text)
     for node in _walk(root) if root is not None else ():
         if isinstance(node, MappingNode):
             keys = [k for k, _ in node.value if isinstance(k, ScalarNode) and (not key or k.value == key)]
