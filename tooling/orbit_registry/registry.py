@@ -131,10 +131,9 @@ class Registry:
 
     def whole(self, records: Sequence[Record]) -> list[Record]:
         """Return records with their prose, reading only their documents."""
-        from orbit_registry.repository.documents import read_documents, with_prose
+        from orbit_registry.repository.documents import whole
 
-        documents = read_documents(self.workspace, records)
-        return [with_prose(self.workspace, record, documents) for record in records]
+        return whole(self.workspace, records)
 
     def _found(self, any_id: str) -> Record:
         return self.collection.records.get(any_id)

@@ -44,7 +44,7 @@ def test_a_rebase_stops_and_resolve_lets_it_go_on(clones: Clones, style: str, ol
     assert ours.ids()["ADR-0004"] == "Write a snapshot"
     ours.conflict("-c", "core.editor=true", "rebase", "--continue")
     report = ours.registry.resolve()
-    assert (report.unresolved, report.renumbered, report.unclear) == ((), (), ())
+    assert (report.unresolved, report.renumbered, report.unclear) == ({}, (), ())
     ours.git("-c", "core.editor=true", "rebase", "--continue")
     record = ours.registry.get("ADR-0004")
     assert record.text("summary") == "Readers open the snapshot."
@@ -65,7 +65,7 @@ def test_a_renumbering_and_an_edit_merge(clones: Clones) -> None:
     ours.commit("Amend")
     done = subprocess.run(["git", "pull", "-q", "--no-rebase", "--no-edit"], cwd=ours.path, check=False)
     assert done.returncode in (0, 1)
-    assert ours.registry.resolve().unresolved == ()
+    assert ours.registry.resolve().unresolved == {}
     record = ours.registry.get("ADR-0003")
     assert record.words("tasks") == ("T-1",)
     assert record.source is not None

@@ -39,7 +39,7 @@ def test_resolve_renumbers_one_of_two_equal_numbers(clones: Clones, style: str) 
 
     report = ours.registry.resolve()
 
-    assert report.unresolved == ()
+    assert report.unresolved == {}
     assert report.unclear == ()
     assert report.others == ()
     assert ours.git("ls-files", "-u") == ""
@@ -125,7 +125,7 @@ def test_two_decisions_in_one_file_name_part(clones: Clones) -> None:
     theirs.git("push", "-q")
     ours.conflict()
     report = ours.registry.resolve()
-    assert report.unresolved == ()
+    assert report.unresolved == {}
     documents = ours.path / "docs" / "adr"
     assert "theirs, ADR-0003?" in (documents / "0003-write-a-snapshot.md").read_text("utf-8")
     assert "ours, ADR-0004?" in (documents / "0004-write-a-snapshot.md").read_text("utf-8")
@@ -146,7 +146,7 @@ def test_several_numbers_taken_twice_are_all_mended(origin: Clone) -> None:
     origin.commit("Decide")
     origin.conflict("merge", "-q", tip)
     report = origin.registry.resolve()
-    assert report.unresolved == ()
+    assert report.unresolved == {}
     assert [(item.old, item.new) for item in report.renumbered] == [("ADR-0003", "ADR-0005"), ("ADR-0004", "ADR-0006")]
     assert (origin.path / "hidden.py").read_text("utf-8") == "# ADR-0005 and ADR-0006\n"
     assert (origin.path / "seen.py").read_text("utf-8") == "# ADR-0003 and ADR-0004\n"
@@ -269,7 +269,7 @@ def test_a_workspace_below_the_repositorys_root_is_mended(git_repo: Path, at: ty
     project.commit("Wheel")
     project.conflict("merge", "-q", tip)
     report = project.registry.resolve()
-    assert report.unresolved == ()
+    assert report.unresolved == {}
     assert project.ids()["ADR-0002"] == "Ship a wheel"
     assert project.ids()["ADR-0003"] == "Write a snapshot"
     assert project.read("code.py") == "# ADR-0003\n"
@@ -290,7 +290,7 @@ def test_one_record_that_both_replace_is_replaced_by_both(origin: Clone, apart: 
     origin.commit("Decide")
     origin.conflict("merge", "-q", tip)
     report = origin.registry.resolve()
-    assert (report.unresolved, report.unclear) == ((), ())
+    assert (report.unresolved, report.unclear) == ({}, ())
     assert {link.to for link in origin.registry.get("ADR-0002").links} == {"ADR-0003", "ADR-0004"}
     assert origin.git("diff", "--name-only") == ""
     assert origin.registry.resolve().is_empty
@@ -309,6 +309,6 @@ def test_two_records_under_one_code_are_left(origin: Clone) -> None:
     origin.conflict("merge", "-q", tip)
     before = origin.read(".orbit/learnings/L-00000/learning.yaml")
     report = origin.registry.resolve()
-    assert [remaining.path for remaining in report.unresolved] == [".orbit/learnings/L-00000/learning.yaml"]
-    assert "two records took the code L-00000" in report.unresolved[0].reason
+    assert [*report.unresolved] == [".orbit/learnings/L-00000/learning.yaml"]
+    assert "two records took the code L-00000" in next(iter(report.unresolved.values()))
     assert origin.read(".orbit/learnings/L-00000/learning.yaml") == before

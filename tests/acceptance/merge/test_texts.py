@@ -81,9 +81,7 @@ def test_an_entry_that_both_sides_changed_stays_in_conflict_alone(clones: Clones
     ours.registry.renumber("ADR-0003", 9)
     ours = edited_apart(clones, decision("YAML, in UTF-8."), decision("YAML 1.2."))
     report = ours.registry.resolve()
-    assert [(remaining.path, remaining.reason) for remaining in report.unresolved] == [
-        ("docs/design/registry/4_decisions.md", "changed on both sides: ADR-0002")
-    ]
+    assert [*report.unresolved.items()] == [("docs/design/registry/4_decisions.md", "changed on both sides: ADR-0002")]
     text = ours.log.read_text("utf-8")
     assert text.count("<<<<<<<") == text.count(">>>>>>>") == 1
     assert ours.headings() == ["ADR-0002", "ADR-0003", "ADR-0009"]
@@ -92,7 +90,7 @@ def test_an_entry_that_both_sides_changed_stays_in_conflict_alone(clones: Clones
     settled = text.replace("<<<<<<< ours\n", "").replace(">>>>>>> theirs\n", "").replace("=======\n", "")
     ours.log.write_text(settled, "utf-8")
     again = ours.registry.resolve()
-    assert "by hand" in again.unresolved[0].reason
+    assert "by hand" in next(iter(again.unresolved.values()))
     assert ours.log.read_text("utf-8") == settled
 
 
@@ -109,7 +107,7 @@ def test_votes_of_both_sides_are_kept(clones: Clones) -> None:
         folder.commit("Vote")
     theirs.git("push", "-q")
     ours.conflict()
-    assert ours.registry.resolve().unresolved == ()
+    assert ours.registry.resolve().unresolved == {}
     assert {vote.task_id for vote in ours.registry.get(record.id).votes} == {"T-0", "T-1", "T-2"}
     assert len((ours.path / record.folder / "votes.jsonl").read_text("utf-8").splitlines()) == 3
     assert ours.git("ls-files", "-u") == ""
@@ -119,7 +117,7 @@ def test_different_fields_of_one_record_merge(clones: Clones) -> None:
     ours = edited_apart(
         clones, fields(priority=7, labels=["a", "b"]), fields(summary="Prose stands once.", labels=["a", "c"])
     )
-    assert ours.registry.resolve().unresolved == ()
+    assert ours.registry.resolve().unresolved == {}
     record = ours.registry.get("ADR-0001")
     assert record.data["priority"] == 7
     assert record.text("summary") == "Prose stands once."
@@ -148,7 +146,7 @@ def test_the_later_of_two_verifications_stands(clones: Clones) -> None:
     early = {"verified_at": "2026-02-01T00:00:00Z", "verified_by": "Bea"}
     late = {"verified_at": "2026-03-01T00:00:00Z", "verified_by": "Ada"}
     ours = edited_apart(clones, fields(freshness=early), fields(freshness=late))
-    assert ours.registry.resolve().unresolved == ()
+    assert ours.registry.resolve().unresolved == {}
     assert ours.registry.get("ADR-0001").data["freshness"] == late
 
 
@@ -164,7 +162,7 @@ def test_a_base_that_cannot_be_read_counts_as_none(clones: Clones) -> None:
         return lambda clone: (clone.path / RECORD).write_text(text + extra, "utf-8")
 
     ours = edited_apart(clones, mend("priority: 1\n"), mend("summary: Plain text.\n"))
-    assert ours.registry.resolve().unresolved == ()
+    assert ours.registry.resolve().unresolved == {}
     record = ours.registry.get("ADR-0001")
     assert (record.data["priority"], record.text("summary")) == (1, "Plain text.")
 
@@ -203,7 +201,7 @@ def test_bad_input_is_named_and_hides_nothing_else(
     clones[0].git("config", "--remove-section", f"merge.{DRIVER}")
     ours = edited_apart(clones, change(ours_is, "priority: 1\n"), change(theirs_is, "summary: Plain text.\n"))
     report = ours.registry.resolve()
-    assert [(remaining.path, remaining.reason) for remaining in report.unresolved] == [(path, reason)]
+    assert [*report.unresolved.items()] == [(path, reason)]
     assert (ours.registry.get("ADR-0002").data["priority"], report.others) == (1, ())
 
 
@@ -216,9 +214,7 @@ def test_a_symbolic_link_for_a_record_is_not_followed(clones: Clones) -> None:
     ours = edited_apart(clones, link, fields(summary="Prose has one home."))
     before = ours.read("README.md")
     report = ours.registry.resolve()
-    assert [(remaining.path, remaining.reason) for remaining in report.unresolved] == [
-        (RECORD, "it is no regular file on one side")
-    ]
+    assert [*report.unresolved.items()] == [(RECORD, "it is no regular file on one side")]
     assert ours.read("README.md") == before
 
 
@@ -228,6 +224,6 @@ def test_a_record_removed_here_and_changed_there_is_left(clones: Clones) -> None
 
     ours = edited_apart(clones, remove, fields(summary="Prose has one home."))
     report = ours.registry.resolve()
-    assert [(remaining.path, remaining.reason) for remaining in report.unresolved] == [
+    assert [*report.unresolved.items()] == [
         (".orbit/adrs/ADR-0001/adr.yaml", "ours removed ADR-0001, theirs changed it")
     ]

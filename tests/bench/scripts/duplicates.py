@@ -11,8 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from orbit_registry.checks.duplicates import is_apart
-from orbit_registry.checks.texts import wording
+from orbit_registry.checks.duplicates import is_apart, wording
 from orbit_registry.registry import Registry
 from orbit_registry.search.contrast import Contrast, Words, contrast
 from orbit_registry.search.similarity import similar_pairs

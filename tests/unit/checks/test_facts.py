@@ -176,6 +176,11 @@ def test_a_killed_git_is_an_error(
         Registry.open(project).check()
 
     assert refused.value.exit_code == 3
+    if error is GitStoppedError:  # nothing else takes it for an answer either
+        with pytest.raises(GitStoppedError):
+            Registry.open(project).freshness()
+        with pytest.raises(GitStoppedError):
+            open_workspace(project).git.ask("rev-parse", question)
 
 
 def test_file_names_need_not_be_utf8(project: Path, git: Git) -> None:

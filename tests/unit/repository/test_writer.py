@@ -25,6 +25,20 @@ def test_a_new_record_is_a_file_that_editors_understand(registry: Registry) -> N
     assert record.path == f".orbit/learnings/{record.id}/learning.yaml"
 
 
+def test_a_record_is_written_where_the_current_folder_is_gone(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+
+    text = (registry.workspace.root / registry.add("learning", {"summary": "Leap"}).path).read_text("utf-8")
+
+    assert text.startswith("# yaml-language-server: $schema=../../schemas/learning.schema.json\n")
+    assert registry.draft_text("learning", {}).startswith("# yaml-language-server: $schema=../../schemas/")
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [

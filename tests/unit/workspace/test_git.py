@@ -38,8 +38,10 @@ def test_an_untracked_path_has_an_ignore_line(repo: Path) -> None:
 def test_names_come_back_as_they_are(repo: Path) -> None:
     assert Git(repo).tracked() == ["README.md", "docs/a\tb.md", "docs/决定 1.md", "src/x.py"]
     assert Git(repo / "docs").tracked() == ["a\tb.md", "决定 1.md"]
-    assert sorted(Git(repo).names(["HEAD", "main", "nothing"], "docs")["HEAD"]) == ["a\tb.md", "决定 1.md"]
-    assert Git(repo).names(["nothing"], "docs") == {"nothing": []}
+    assert {ref: sorted(names) for ref, names in Git(repo).names_on_refs("docs").items()} == {
+        "refs/heads/main": ["a\tb.md", "决定 1.md"]
+    }
+    assert Git(repo).names_on_refs("none") == {"refs/heads/main": []}
     assert Git(repo / "docs").read("HEAD", "决定 1.md") == "docs/决定 1.md\n".encode()
     assert Git(repo).read("HEAD", "docs/none.md") is None
 
@@ -49,9 +51,10 @@ def test_a_folder_may_be_called_anything(repo: Path, git: Run, folder: str) -> N
     (repo / folder / "in").mkdir(parents=True)
     (repo / folder / "in/a.md").write_text("A\n", "utf-8")
     commit(repo, "More")
+    git(repo, "tag", "v1", "HEAD~1")
     there = Git(repo / folder)
     assert (there.top, there.prefix, there.tracked()) == (Git(repo).top, f"{folder}/", ["in/a.md"])
-    assert there.names(["HEAD", "HEAD~1"], f"{folder}/in") == {"HEAD": ["a.md"], "HEAD~1": []}
+    assert there.names_on_refs("in") == {"refs/heads/main": ["a.md"], "refs/tags/v1": []}
     assert there.read("HEAD", "in/a.md") == b"A\n"
 
 
@@ -70,7 +73,7 @@ def test_the_remote_decides_the_default_branch(repo: Path, git: Run, tmp_path: P
     assert Git(clone).default_tip() == ("refs/remotes/origin/main", Git(repo).head())
     git(clone, "remote", "set-head", "origin", "--delete")
     assert Git(clone).default_tip() == ("refs/remotes/origin/main", Git(repo).head())
-    assert {"refs/heads/main", "refs/remotes/origin/main"} <= set(Git(clone).refs())
+    assert {"refs/heads/main", "refs/remotes/origin/main"} <= set(Git(clone).names_on_refs("docs"))
 
 
 def test_a_missing_git_is_said(repo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

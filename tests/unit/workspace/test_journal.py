@@ -247,3 +247,24 @@ def test_workspaces_of_one_repository_have_journals_of_their_own(git_repo: Path)
         (git_repo / name / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
         folders.append(open_workspace(git_repo / name).journal)
     assert folders[0] != folders[1]
+
+
+@pytest.mark.parametrize("after", ["new", None])
+def test_an_entry_below_a_file_is_set_aside(workspace: Workspace, after: str | None) -> None:
+    workspace.journal.mkdir(parents=True, exist_ok=True)
+    rows = [{"path": "a.md/b.md", "before": None if after else "old", "after": after}]
+    (workspace.journal / "step-1.json").write_text(json.dumps({"step": "step", "changes": rows}), "utf-8")
+
+    assert recover(workspace) == ["set aside the unreadable journal step-1.json"]
+    assert recover(workspace) == []
+    assert (workspace.root / "a.md").read_text("utf-8") == "old"
+
+
+def test_a_step_too_large_to_be_read_back_is_refused(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orbit_registry.workspace.journal._LIMIT", 200)
+    before = tree(workspace)
+
+    with pytest.raises(WriteError, match="at most 200 are written at once; nothing was changed"):
+        apply_step(workspace, "step", [FileChange("a.md", "old", "x" * 300), FileChange("b.md", None, "b")])
+
+    assert tree(workspace) == before

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orbit_registry.capture.patterns import Finding
-from orbit_registry.checks.duplicates import Neighbour, copies_of, near_duplicates
-from orbit_registry.checks.texts import says_the_same
+from orbit_registry.checks.duplicates import Neighbour, copies_of, near_duplicates, says_the_same
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.formats.secrets import find_secrets
 from orbit_registry.formats.untrusted import inert_line, inert_text

@@ -44,9 +44,6 @@ def apply_fixes(
 
     `announce` takes each change before it is made; with `dry_run` nothing is written. Where a decision and its document
     differ, `authority` decides, `record` or `document`; None: the authority of each.
-
-    Raises:
-        WriteError: the disk refused; steps written before are kept, each as a whole.
     """
     applied = AppliedFixes()
     for diagnostic in _fixable(workspace, against, is_selected, authority)[1]:
@@ -67,10 +64,9 @@ def apply_fixes(
                 if not dry_run:
                     write_step(workspace, f"fix-{diagnostic.code.lower()}", changes)
                     touched |= {change.path for change in changes}
+                applied.done.append(diagnostic)
             except RefusedError as error:
                 applied.refused[diagnostic] = f"{error.message}; a person runs `orbit check --fix`"
-                continue
-            applied.done.append(diagnostic)
     unrecorded = [diagnostic for diagnostic in fixable if diagnostic.code == UNRECORDED]
     if unrecorded:
         _adopt(workspace, unrecorded, applied, announce, dry_run=dry_run)
@@ -80,7 +76,6 @@ def apply_fixes(
 def _adopt(
     workspace: Workspace, unrecorded: Sequence[Diagnostic], applied: AppliedFixes, announce: Announce, *, dry_run: bool
 ) -> None:
-    """Make records for the entries of documents that have none."""
     paths = sorted({diagnostic.location.path for diagnostic in unrecorded})
     records, author = read_collection(workspace).records, importer(workspace)
     changes = plan_adoption(workspace, paths, records, author, by_name=paths, dry_run=True).changes

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from orbit_registry.checks.texts import wording
+from orbit_registry.checks.duplicates import wording
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Pointer, Position, position_at
 from orbit_registry.formats.yaml import position_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.model.freshness import FilesystemView, Freshness, has_expiry
+from orbit_registry.model.freshness import FilesystemView, has_expiry
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.citations import CitedId, cited_by, cited_in
 from orbit_registry.operations.document_facts import Targets, location_of
-from orbit_registry.operations.freshness.evaluate import (
-    Dependencies,
-    evidence_kinds,
-    probe,
-    stale_records,
-    unmatched_scopes,
-)
-from orbit_registry.operations.glob_counts import Edits, count_matches, recent_edits
+from orbit_registry.operations.freshness.evaluate import Dependencies, FreshnessReport, evidence_kinds, probe
+from orbit_registry.operations.glob_counts import Edits, recent_edits
 from orbit_registry.repository.baseline import read_baseline
-from orbit_registry.repository.documents import Document, Documents, decision_paths, load_document
+from orbit_registry.repository.documents import Document, Documents, decision_paths, load_document, prose_in, with_prose
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
@@ -136,41 +131,26 @@ class CheckContext:
                 yield CitedId(citation.id, where, record)
 
     @cached_property
-    def scoped(self) -> tuple[tuple[Record, tuple[str, ...]], ...]:
-        """The open records that name globs, with those globs."""
-        open_records = (record for record in self.records if "scope" in record.data and record.phase != "closed")
-        return tuple((record, paths) for record in open_records if (paths := record.globs))
-
-    @cached_property
     def wordings(self) -> Mapping[str, str]:
         """The text of each record as compared for duplicates, by the record's path."""
         return {record.path: wording(record) for record in self.records if not record.kind.in_file}
 
     @cached_property
-    def glob_counts(self) -> Mapping[str, int]:
-        """How many files each including glob of the records matches, tracked ones and those that git would add."""
-        texts = {text for _, paths in self.scoped for text in paths}
-        return count_matches(texts, (*(self.facts.tracked or ()), *self.facts.untracked))
-
-    @cached_property
-    def freshness(self) -> Mapping[str, Freshness]:
-        """The freshness of each record that is not fresh and neither closed, by the record's path."""
-        tracked = self.facts.tracked
-        lost = unmatched_scopes(self.scoped, self.glob_counts) if tracked is not None else frozenset()
-        return stale_records(self.records, self.filesystem, self.now, self.config, lost, self.facts.documents_gone)
+    def report(self) -> FreshnessReport:
+        """The freshness of the records, and how many files their globs match."""
+        facts = self.facts
+        return FreshnessReport(
+            self.records, self.filesystem, facts.tracked, facts.untracked, facts.documents_gone, self.now, self.config
+        )
 
     @cached_property
     def with_expiry(self) -> tuple[Record, ...]:
         """The open records that state something about their freshness, or expire."""
         return tuple(record for record in self.records if has_expiry(record) and record.phase != "closed")
 
-    def resolve(self, target: str) -> list[Record]:
-        """Return the records that a written id can refer to."""
-        return self.records.candidates(target)
-
     def knows(self, target: str) -> bool:
         """Say whether an id names a record, or a file that should hold one."""
-        return target in self.broken or bool(self.resolve(target))
+        return target in self.broken or bool(self.records.candidates(target))
 
     def is_id(self, text: str) -> bool:
         """Say whether a text has the form of an id of one of the kinds, or of a legacy id with a namespace."""
@@ -190,11 +170,8 @@ class CheckContext:
 
     def at(self, record: Record, *pointer: str | int) -> Location:
         """Return the location of a value in a record's file."""
-        return Location(record.path, self._place(record.path, pointer))
-
-    def _place(self, path: str, pointer: Pointer) -> Position:
-        text = self.text(path)
-        return position_in(text, pointer) if text is not None else Position(1)
+        text = self.text(record.path)
+        return Location(record.path, position_in(text, pointer) if text is not None else Position(1))
 
     def in_prose(self, record: Record, offset: int) -> Location:
         """Return the location of a character of a record's prose, in the file that holds it."""
@@ -232,9 +209,7 @@ class CheckContext:
 def is_ours(record: Record) -> bool:
     """Say whether the record was written with this tool: adopted ones get notes from content checks."""
     source = record.source
-    author = record.data.get("created_by")
-    imported = isinstance(author, Mapping) and author.get("role") == "import"
-    return not imported and (source is None or source.authority == "record")
+    return record.role != "import" and (source is None or source.authority == "record")
 
 
 def binding(record: Record, severity: Severity = Severity.ERROR, otherwise: Severity = Severity.NOTE) -> Severity:
@@ -282,11 +257,7 @@ class Inputs:
 
 
 def collect_inputs(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
-    """Return the current inputs of a run.
-
-    Raises:
-        UsageError: `against` names no commit.
-    """
+    """Return the current inputs of a run."""
     reading = Reading(workspace, now=now)
     kinds_by_document = {
         path: entry.kind for entry in reading.entries if (path := reading.document_of(entry)) is not None
@@ -314,7 +285,6 @@ def kinds_stamp(workspace: Workspace) -> list[str]:
 
 
 def _plain(value: object) -> object:
-    """Return a fact as JSON holds it, a set in order."""
     if isinstance(value, frozenset):
         return sorted(value, key=str)
     return sorted(value.items()) if isinstance(value, Mapping) else value
@@ -338,30 +308,26 @@ class Files:
     def _read(self, path: str) -> str | None:
         states = self._inputs.reading.states
         state = self._inputs.texts.get(path) or states.get(path)
-        try:
+        digest, text = "", None
+        with contextlib.suppress(OrbitError):
             file = inside(self._inputs.workspace.root, path)
             content = read_bytes(file, limit=RECORD_LIMIT if path in states else DOCUMENT_LIMIT)
-        except OrbitError:
-            self.is_steady &= state is None or not state.sha256
-            return None
-        self.is_steady &= state is None or hashlib.sha256(content).hexdigest() == state.sha256
-        try:
-            return decode(content, path)
-        except OrbitError:
-            return None
+            digest = hashlib.sha256(content).hexdigest()
+            text = decode(content, path)
+        self.is_steady &= state is None or digest == state.sha256
+        return text
 
 
 def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
     """Return the context of the checks."""
     files = files or Files(inputs)
     workspace, collection = inputs.workspace, inputs.reading.collection
-    read = {path: _document(inputs, files, path) for path in sorted(inputs.documents)}
-    unread = tuple(document for document in read.values() if isinstance(document, Diagnostic))
-    documents = Documents({path: it for path, it in read.items() if isinstance(it, Document)}, unread)
-    bodies = {entry.path for entry in inputs.reading.entries if entry.has_body}
-    records = RecordSet(
-        _with_prose(record, documents, files, has_body=record.path in bodies) for record in collection.records
-    )
+    paths = sorted(inputs.documents)
+    by_path = {path: Document(path, text) for path in paths if (text := files(path)) is not None}
+    problems = (load_document(workspace, path) for path in paths if path not in by_path)
+    unread = tuple(problem for problem in problems if isinstance(problem, Diagnostic))
+    documents = Documents(by_path, unread)
+    records = RecordSet(with_prose(record, prose_in(documents, files), files) for record in collection.records)
     return CheckContext(
         records=records,
         kinds=workspace.kinds,
@@ -384,24 +350,6 @@ def _renames(workspace: Workspace, since: datetime, files: Sequence[str]) -> Ren
         return renames_since(workspace.git, since, files)
     except GitError:
         return None
-
-
-def _document(inputs: Inputs, files: Files, path: str) -> Document | Diagnostic | None:
-    text = files(path)
-    return load_document(inputs.workspace, path) if text is None else Document(path, text)
-
-
-def _with_prose(record: Record, documents: Documents, files: Files, *, has_body: bool) -> Record:
-    """Return a record with its prose, whichever file holds it."""
-    source = record.source
-    if record.kind.in_file and source is not None:
-        return replace(record, prose=files(source.path) or "")
-    if not record.kind.in_document:
-        return record
-    prose = documents.prose_of(record) if source is not None else None
-    if prose is None and has_body:
-        prose = files(record.body_path)
-    return record if prose is None else replace(record, prose=prose)
 
 
 def record_count(inputs: Inputs) -> int:
@@ -446,7 +394,6 @@ def _by_lines(text: str, pointer: Pointer) -> Position | None:
 
 
 def _items(text: str, start: int, end: int) -> list[int] | None:
-    """Return where the entries of a block list begin, after their dashes."""
     first = re.compile(r"^( *)-[ ]", re.MULTILINE).search(text, start, end)
     if first is None or text[start : first.start()].strip(" \r\n"):
         return None

@@ -4,16 +4,53 @@ Commands ask before they write: what the gate would report as a duplicate is bet
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from orbit_registry.checks.texts import wording
 from orbit_registry.model.record import Record
 from orbit_registry.search.contrast import Contrast, Words, contrast
 from orbit_registry.search.similarity import normalised, similar_pairs
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.workspace import Workspace
+
+_FORM = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+][ \t]+)?[*_]{0,2}(?:Status|Date|Deciders|Tags)[*_]{0,2}[ \t]*:)")
+_STATED = re.compile(r"^#{1,6}[ \t]+(?:Status|Date|Deciders|Tags)[ \t]*\r?(?:\n(?!#).*)*", re.MULTILINE)
+"""A section that states what header lines do."""
+_ASCII_LOWER = bytes(range(256)).lower()
+_NO_LETTER = bytes(code for code in range(128) if not chr(code).isalnum())
+
+
+def wording(record: Record) -> str:
+    """Return a record's headline and prose, without the headings, header lines and prompts that all share."""
+    if not record.kind.in_document:
+        return f"{record.title}\n{record.prose}"
+    # Prompts need the Markdown parser.
+    from orbit_registry.repository.documents import is_prompt, prompts_of
+
+    prompts = prompts_of(record.kind.folder, True)
+    lines = [line for line in _STATED.sub("", record.prose).split("\n") if not _FORM.match(line)]
+    lines = [line for line in lines if not is_prompt(line, prompts)]
+    return "\n".join((record.title, *lines))
+
+
+def says_the_same(first: str, second: str, share: float) -> bool:
+    """Say whether one of two sentences holds the other, or a share of the shorter one's words and no other negation."""
+    plain, others = normalised(first), normalised(second)
+    words = {*terms(plain)}, {*terms(others)}
+    fewer, common = min(map(len, words)), len(words[0] & words[1])
+    if not fewer or not (f" {plain} " in f" {others} " or f" {others} " in f" {plain} " or common > 1):
+        return False
+    differs = contrast(Words.of(first), Words.of(second))
+    return common >= share * fewer and not (differs is not None and differs.alone)
+
+
+def letters(text: str) -> bytes:
+    """Return the letters and digits of a text, in lower case; texts that are the same but for form give the same."""
+    plain = text if text.isascii() else normalised(text)
+    return plain.encode("utf-8", "surrogatepass").translate(_ASCII_LOWER, _NO_LETTER)
+
 
 FEWEST_TO_ERR = 20
 """Among fewer records a word's weight says little, so only copies are errors."""
@@ -124,7 +161,6 @@ def _is_named(record: Record, apart: set[str]) -> bool:
 
 
 def _apart(new: Record) -> set[str]:
-    """Return the ids that a record says it differs from or replaces."""
     return {*new.words("distinct_from"), *new.supersedes}
 
 

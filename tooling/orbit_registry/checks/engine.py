@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from orbit_registry.checks.check import Announce, run_checks
 from orbit_registry.checks.context import Files, Inputs, collect_inputs, load_context, record_count
@@ -83,10 +84,6 @@ def gate(
 
     A fix leaves what the baseline holds, unless `paths` or `everything` names it. `announce` takes each change before
     it is made; with `dry_run` none is made. With `against`, findings of the merge base count as old.
-
-    Raises:
-        UsageError: `against` names no commit, or a path leads out of the root.
-        WriteError: a fix could not be written.
     """
     selected_paths = tuple(project_path(path).rstrip("/") for path in paths)
     fixed: list[Diagnostic] = []
@@ -96,11 +93,10 @@ def gate(
     baseline, _ = read_baseline(workspace)
     for _ in range(_ROUNDS if fix else 0):
         parts = apply(baseline, result.diagnostics)
-        baselined = () if selected_paths or everything else parts.baselined
-        selected = _selection(selected_paths, baselined)
-        if authority is None and not any(
-            diagnostic.fixable and selected(diagnostic) for diagnostic in result.diagnostics
-        ):
+        excluded = {_subject(finding) for finding in parts.baselined} if not (selected_paths or everything) else set()
+        selected = partial(_is_selected, selected_paths, excluded)
+        fixable = any(diagnostic.fixable and selected(diagnostic) for diagnostic in result.diagnostics)
+        if authority is None and not fixable:
             break
         from orbit_registry.checks.autofix import apply_fixes
 
@@ -116,12 +112,15 @@ def gate(
     if against is not None and new and not everything:
         at_base = Counter(_at_base(workspace, against).counts)
         new = apply(Baseline(Counter(baseline.counts) | at_base), result.diagnostics).new
-    listed = [_with_refusal(diagnostic, refused) for diagnostic in new if _within(diagnostic, selected_paths)]
+    listed = [
+        replace(diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint))  # why its fix was refused
+        for diagnostic in new
+        if _within(diagnostic, selected_paths)
+    ]
+    baselined = [diagnostic for diagnostic in parts.baselined if _within(diagnostic, selected_paths)]
     return CheckOutcome(
         diagnostics=tuple(listed if everything else _folded(listed)),
-        baselined=()
-        if everything
-        else tuple(diagnostic for diagnostic in parts.baselined if _within(diagnostic, selected_paths)),
+        baselined=() if everything else tuple(baselined),
         fixed=tuple(fixed),
         checked_count=result.checked_count,
         resolved=() if selected_paths else parts.resolved,
@@ -144,11 +143,7 @@ def _at_base(workspace: Workspace, against: str) -> Baseline:
 
 
 def run(workspace: Workspace, against: str | None = None, now: datetime | None = None) -> Result:
-    """Return everything the checks find, without the baseline; from the cache where nothing changed.
-
-    Raises:
-        UsageError: `against` names no commit.
-    """
+    """Return everything the checks find, without the baseline; from the cache where nothing changed."""
     inputs = collect_inputs(workspace, against, now or datetime.now(UTC))
     key = inputs.key
     stored = workspace.cache.recall("check", key)
@@ -157,7 +152,7 @@ def run(workspace: Workspace, against: str | None = None, now: datetime | None =
         return Result(tuple(map(from_row, rows)), count, base)
     result, lasts = run_uncached(inputs)
     if lasts:
-        rows = [to_row(diagnostic) for diagnostic in result.diagnostics]
+        rows = [*map(to_row, result.diagnostics)]
         workspace.cache.remember("check", key, [rows, result.checked_count, result.base])
     return result
 
@@ -173,12 +168,7 @@ def run_uncached(inputs: Inputs) -> tuple[Result, bool]:
 
 
 def update_baseline(workspace: Workspace) -> tuple[int, bool]:
-    """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed.
-
-    Raises:
-        RefusedError: a newer version of the tool wrote it.
-        WriteError: the disk refused.
-    """
+    """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed."""
     refuse_newer(workspace)
     baseline = baseline_of(run(workspace).diagnostics)
     return len(baseline), write_baseline(workspace, baseline)
@@ -198,28 +188,16 @@ def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after
 
 
 def _subject(diagnostic: Diagnostic) -> tuple[str, str]:
-    """Return the code and the subject of a finding, on whichever side it is reported."""
     return diagnostic.code, diagnostic.record or diagnostic.location.path
 
 
-def _selection(paths: tuple[str, ...], baselined: Sequence[Diagnostic]) -> Callable[[Diagnostic], bool]:
-    """Return a test for findings to fix: about one of the paths, and not in the baseline."""
-    baselined_subjects = {_subject(diagnostic) for diagnostic in baselined}
-    return lambda diagnostic: _within(diagnostic, paths) and _subject(diagnostic) not in baselined_subjects
-
-
-def _with_refusal(diagnostic: Diagnostic, refused: Mapping[tuple[str, str], str]) -> Diagnostic:
-    """Return a finding with the reason why its fix was refused as its hint."""
-    return replace(diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint))
+def _is_selected(paths: tuple[str, ...], excluded: Set[tuple[str, str]], diagnostic: Diagnostic) -> bool:
+    return _within(diagnostic, paths) and _subject(diagnostic) not in excluded
 
 
 def _folded(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     """Return the findings with one note in place of many about live records that agents made without review."""
-    notes = [
-        diagnostic
-        for diagnostic in diagnostics
-        if diagnostic.code == "ORB410" and _UNREVIEWED.match(diagnostic.message)
-    ]
+    notes = [finding for finding in diagnostics if finding.code == "ORB410" and _UNREVIEWED.match(finding.message)]
     if len(notes) <= _MOST_UNREVIEWED:
         return diagnostics
     ids = ", ".join(str(diagnostic.record) for diagnostic in notes[:3])

@@ -50,7 +50,6 @@ def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
 
 
 def _diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
-    """Yield a finding and what to do about it."""
     where = printable(str(diagnostic.location))
     yield f"{where}: {diagnostic.severity} {diagnostic.code} {printable(diagnostic.message)}"
     if diagnostic.hint:
@@ -58,7 +57,6 @@ def _diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
 
 
 def _summary(outcome: CheckOutcome) -> str:
-    """Return the line that counts."""
     counts = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
     counted = [
         _count(counts[severity], severity.value, f"{severity.value}s") for severity in Severity if counts[severity]
@@ -85,14 +83,12 @@ def _count(number: int, singular: str, plural: str) -> str:
 
 
 def _json(outcome: CheckOutcome) -> str:
-    """Return the report as one JSON object."""
     rows = [diagnostic.as_dict() for diagnostic in outcome.diagnostics]
     report = envelope(_counts(outcome), ok=outcome.ok, diagnostics=rows, next_commands=_next_commands(outcome))
     return json_text(report) + "\n"
 
 
 def _counts(outcome: CheckOutcome) -> dict[str, object]:
-    """Return the counts."""
     counts = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
     return {
         "checked": outcome.checked_count,
@@ -107,7 +103,6 @@ def _counts(outcome: CheckOutcome) -> dict[str, object]:
 
 
 def _next_commands(outcome: CheckOutcome) -> list[str]:
-    """Return the commands that make sense now."""
     commands = []
     if any(diagnostic.fixable for diagnostic in outcome.diagnostics):
         commands.append("orbit check --fix")
@@ -125,12 +120,10 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 
 
 def _github(outcome: CheckOutcome) -> str:
-    """Return one annotation a line, then the line that counts."""
     return "".join(f"{line}\n" for line in (*map(_annotation, outcome.diagnostics), _summary(outcome)))
 
 
 def _annotation(diagnostic: Diagnostic) -> str:
-    """Return a finding as a log command."""
     position = diagnostic.location.position
     properties = {
         "file": diagnostic.location.path,
@@ -191,7 +184,6 @@ def _add_result(case: ElementTree.Element, group: list[Diagnostic]) -> None:
 
 
 def _xml(text: str) -> str:
-    """Return a text without the characters that XML can't hold."""
     return _NOT_XML.sub("�", text)
 
 
@@ -203,12 +195,10 @@ ROOT = "%SRCROOT%"
 
 
 def _sarif(outcome: CheckOutcome) -> str:
-    """Return the outcome as one SARIF log."""
     return json_text(_log(outcome)) + "\n"
 
 
 def _log(outcome: CheckOutcome) -> dict[str, object]:
-    """Return the outcome as the values that the log holds."""
     checks = all_checks()
     numbers = {check.code: number for number, check in enumerate(checks)}
     counts: dict[str, int] = {}

@@ -6,15 +6,11 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.errors import GitError
-from orbit_registry.formats.globs import Glob, matches, parse_glob
+from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.model.record import Record
+from orbit_registry.operations.freshness.evaluate import dead_globs
+from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.workspace.workspace import Workspace
-
-
-def valid_globs(paths: Sequence[str]) -> list[tuple[int, Glob]]:
-    """Return the globs of a scope that can be read, with their places in its list."""
-    return [(index, glob) for index, text in enumerate(paths) if isinstance(glob := parse_glob(text), Glob)]
 
 
 def folders_of(files: Sequence[str]) -> dict[str, list[str]]:
@@ -60,45 +56,24 @@ def unmatched(workspace: Workspace, record: Record, below: str = "") -> list[Unm
 
     `below` is the current folder, from the root; a glob that would match from there gets that as its hint.
     """
-    globs = [glob for _, glob in valid_globs(record.scope.paths) if not glob.exclude]
-    files = _files(workspace) if globs else []
-    dead = [glob for glob in globs if files and not _matches_any(glob, files)]
-    if not dead:
-        return []
-    folders = folders_of(files)
-    return [Unmatched(glob.text, _meant(glob, files, below) or _gone(glob, folders)) for glob in dead]
+    tracked, untracked = workspace.git.files() if record.globs else (None, [])
+    files = [*(tracked or ()), *untracked]
+    dead = dead_globs(record.globs, count_matches(record.globs, files)) if files else ()
+    folders = folders_of(files) if dead else {}
+    return [Unmatched(text, _hint(text, files, folders, below)) for text in dead]
 
 
-def _files(workspace: Workspace) -> list[str]:
-    try:
-        tracked = workspace.git.tracked()
-        if tracked is None:
-            return []
-        return [*tracked, *workspace.git.untracked()]
-    except GitError:
-        return []
+def _hint(text: str, files: Sequence[str], folders: Mapping[str, list[str]], below: str) -> str:
+    from_root = f"{below}/{text}"
+    if below and count_matches([from_root], files):
+        return f"{_FROM_ROOT}; did you mean `{from_root}`?"
+    near = nearest(literal_prefix(text), folders)
+    if near is None:
+        return _FROM_ROOT
+    return f"{near[0]}; did you mean `{near[1]}`?" if near[1] else f"{near[0]}; {_FROM_ROOT}"
 
 
-def _matches_any(glob: Glob, files: Sequence[str]) -> bool:
-    prefix = glob.literal_prefix
-    return any(matches(glob, file) for file in files if file.startswith(prefix))
-
-
-def _meant(glob: Glob, files: Sequence[str], below: str) -> str | None:
-    other = parse_glob(f"{below}/{glob.text}") if below else None
-    return (
-        f"{_FROM_ROOT}; did you mean `{other.text}`?"
-        if isinstance(other, Glob) and _matches_any(other, files)
-        else None
-    )
-
-
-def _gone(glob: Glob, folders: dict[str, list[str]]) -> str:
-    near = nearest(glob.literal_prefix, folders)
-    return (
-        f"{near[0]}; did you mean `{near[1]}`?"
-        if near and near[1]
-        else f"{near[0]}; {_FROM_ROOT}"
-        if near
-        else _FROM_ROOT
-    )
+def literal_prefix(text: str) -> str:
+    """Return the path before the first folder with a wildcard in a glob."""
+    glob = parse_glob(text)
+    return glob.literal_prefix if isinstance(glob, Glob) else ""

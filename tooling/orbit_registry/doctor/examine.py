@@ -147,7 +147,7 @@ def _other_stores(workspace: Workspace) -> Iterator[Finding]:
     ]
     for root in (*around, *inside):
         try:
-            count = len(read_collection(open_workspace(root), explain=False).records)
+            count = len(read_collection(open_workspace(root)).records)
         except OrbitError:
             continue  # it is another tool's
         message = f"a second store holds {count} records, which nothing here reads, pushes or checks"

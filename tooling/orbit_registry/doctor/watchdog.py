@@ -69,7 +69,7 @@ class Watch:
 def watch(workspace: Workspace, window: timedelta, now: datetime | None = None) -> Watch:
     """Check once, with the events of a window before `now`; rebuild stale or damaged derived files."""
     at = now or datetime.now(UTC)
-    records = read_collection(workspace, explain=False, now=at).records
+    records = read_collection(workspace, now=at).records
     log, unreadable = _log(workspace, at)
     parts: tuple[Iterable[Finding], ...] = (
         _store(workspace, records, at),

@@ -113,7 +113,7 @@ def plan_import(workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dr
     plan = OrbitPlan(workspace, layout, in_place)
     is_ours = (workspace.orbit / "config.yaml").exists()
     # foreign records break the schema
-    records = [*read_collection(workspace, explain=False).records] if is_ours else []
+    records = [*read_collection(workspace).records] if is_ours else []
     assigned = _with_features([*_ids(plan, records, dry_run=dry_run)])
     for assignment in assigned:
         plan.renamed.setdefault(assignment.foreign.id, assignment.id)

@@ -82,25 +82,18 @@ def from_problem(problem: Problem, path: str, severity: Severity = Severity.ERRO
 
 def to_row(diagnostic: Diagnostic) -> list[Any]:
     """Return a diagnostic as a list that JSON can hold, for caches."""
-    related = [_location_row(location) for location in diagnostic.related]
-    location = _location_row(diagnostic.location)
-    severity, hint, record = diagnostic.severity.value, diagnostic.hint, diagnostic.record
-    return [diagnostic.code, severity, diagnostic.message, location, hint, record, related, diagnostic.fixable]
+    location, *related = map(_location_row, (diagnostic.location, *diagnostic.related))
+    return [
+        diagnostic.code, diagnostic.severity.value, diagnostic.message, location, diagnostic.hint, diagnostic.record,
+        related, diagnostic.fixable,
+    ]  # fmt: skip
 
 
 def from_row(row: Sequence[Any]) -> Diagnostic:
     """Return the diagnostic that `to_row` wrote."""
-    code, severity, message, location, hint, record, related, fixable = row
-    return Diagnostic(
-        code,
-        Severity(severity),
-        message,
-        _location_from(location),
-        hint,
-        record,
-        tuple(map(_location_from, related)),
-        fixable,
-    )
+    code, severity, message, place, hint, record, related, fixable = row
+    location, *others = map(_location_from, (place, *related))
+    return Diagnostic(code, Severity(severity), message, location, hint, record, tuple(others), fixable)
 
 
 def _location_row(location: Location) -> list[Any]:

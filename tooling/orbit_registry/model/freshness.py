@@ -34,10 +34,7 @@ class Cause(StrEnum):
     EXPIRED = "expired"
 
 
-_ORDER = {
-    cause: position
-    for position, cause in enumerate((Cause.EXPIRED, *(cause for cause in Cause if cause != Cause.EXPIRED)))
-}
+_WEIGHTIEST_FIRST = (Cause.EXPIRED, *Cause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +155,10 @@ def stale_at(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> dat
     """Return when a record's volatility makes it stale; None: never."""
     days = windows.get(str(freshness_fields(record).get("volatility")))
     since = last_reviewed(record)
-    if days is None or since is None:
-        return None
+    return None if days is None or since is None else _days_after(since, days)
+
+
+def _days_after(since: datetime, days: int) -> datetime | None:
     try:
         return since + timedelta(days=days)
     except OverflowError:
@@ -183,18 +182,13 @@ def expires_at(record: Record) -> datetime | None:
     days = record.data.get("ttl_days", schema.get("default"))
     if not isinstance(days, int) or days <= 0:
         return None
-    try:
-        return (freshness_time(record, "verified_at") or created_at(record)) + timedelta(days=days)
-    except OverflowError:
-        return None
+    return _days_after(freshness_time(record, "verified_at") or created_at(record), days)
 
 
 def expiry_moments(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> Iterator[datetime]:
     """Yield the times at which the clock alone changes a record's freshness."""
     verified = freshness_time(record, "verified_at")
-    for at in (expires_at(record), stale_at(record, windows)):
-        if at is not None:
-            yield at
+    yield from filter(None, (expires_at(record), stale_at(record, windows)))
     if verified is not None and verified.year > 1:
         yield verified - AHEAD
 
@@ -217,7 +211,11 @@ def derive(
         *_content(record, filesystem, missing_documents),
         *_age(record, now, windows),
     ]
-    return Freshness(tuple(sorted(reasons, key=lambda reason: _ORDER[reason.cause]))) if reasons else FRESH
+    return (
+        Freshness(tuple(sorted(reasons, key=lambda reason: _WEIGHTIEST_FIRST.index(reason.cause))))
+        if reasons
+        else FRESH
+    )
 
 
 def _expiry(record: Record, now: datetime) -> Iterator[Reason]:

@@ -81,11 +81,7 @@ class Link:
 
 
 def relation(word: str) -> tuple[str, bool]:
-    """Return the relation that a word names, and whether the word is its inverse (`amended_by`).
-
-    Raises:
-        UsageError: there is no such relation; the message lists them.
-    """
+    """Return the relation that a word names, and whether the word is its inverse (`amended_by`)."""
     name = word.strip().lower().replace("-", "_").replace(" ", "_")
     if name in INVERSES:
         return name, False

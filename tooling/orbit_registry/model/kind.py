@@ -185,52 +185,39 @@ class KindTable:
 
 
 def load_kinds(*more: Path) -> KindTable:
-    """Return the shipped kinds and those in the folders `more`, each with one folder a kind.
-
-    Raises:
-        ConfigError: a folder is incomplete, contradicts itself, or repeats a name or prefix.
-    """
-    return _load(more, tuple(_stamp(parent) for parent in more))
-
-
-def _stamp(parent: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return a key that changes with the files of a folder of kinds."""
-    files = [*_files(parent, "kind.yaml"), *_files(parent, "schema.json")]
-    states = [(file, file.lstat()) for file in files]
-    return tuple((str(file), state.st_mtime_ns, state.st_size) for file, state in states)
+    """Return the shipped kinds and those in the folders `more`, each with one folder a kind."""
+    kinds = dict(_shipped())
+    for file in (file for parent in more for file in _files(parent)):
+        kind = _read_kind(file, is_shipped=False)
+        names = {kind.name, kind.plural, kind.prefix}
+        conflict = next((other for other in kinds.values() if names & {other.name, other.plural, other.prefix}), None)
+        if conflict is not None:
+            message = f"{file}: {conflict.name!r} already has that name, plural or prefix"
+            raise ConfigError(message, hint="change `kind`, `plural` or `prefix` in it: each belongs to one kind")
+        kinds[kind.name] = kind
+    return KindTable(kinds)
 
 
-def _files(parent: Path, name: str) -> list[Path]:
-    """Return the files of a name in a folder of kinds, dangling links too: reading them reports the error."""
+@lru_cache(maxsize=1)
+def _shipped() -> Mapping[str, Kind]:
+    kinds = (_read_kind(file, is_shipped=True) for file in _files(SHIPPED))
+    return {kind.name: kind for kind in kinds}
+
+
+def _files(parent: Path) -> list[Path]:
+    """Return the `kind.yaml` files of a folder of kinds, dangling links too: reading them reports the error."""
     files: list[Path] = []
     try:
         for folder in parent.iterdir():
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-                (folder / name).lstat()
-                files.append(folder / name)
+                (folder / "kind.yaml").lstat()
+                files.append(folder / "kind.yaml")
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         hint = "check the owner and the permissions of the folder"
         raise ConfigError(f"{error.filename}: {(error.strerror or '').lower()}", hint=hint) from None
     return sorted(files)
-
-
-@lru_cache(maxsize=8)
-def _load(more: tuple[Path, ...], _stamps: tuple[object, ...]) -> KindTable:
-    kinds: dict[str, Kind] = {}
-    for parent in (SHIPPED, *more):
-        for file in _files(parent, "kind.yaml"):
-            kind = _read_kind(file, is_shipped=parent == SHIPPED)
-            names = {kind.name, kind.plural, kind.prefix}
-            conflict = next(
-                (other for other in kinds.values() if names & {other.name, other.plural, other.prefix}), None
-            )
-            if conflict is not None:
-                message = f"{file}: {conflict.name!r} already has that name, plural or prefix"
-                raise ConfigError(message, hint="change `kind`, `plural` or `prefix` in it: each belongs to one kind")
-            kinds[kind.name] = kind
-    return KindTable(kinds)
 
 
 def _read_kind(file: Path, *, is_shipped: bool) -> Kind:

@@ -95,14 +95,16 @@ class Record:
     @property
     def author(self) -> str:
         """Name of its author; empty if the file has none."""
-        value = self.data.get("created_by")
-        return str(value.get("name", "")) if isinstance(value, dict) else ""
+        return self._created_by("name")
 
     @property
     def role(self) -> str:
         """Role of its author, human or agent; empty if the file has none."""
+        return self._created_by("role")
+
+    def _created_by(self, name: str) -> str:
         value = self.data.get("created_by")
-        return str(value.get("role", "")) if isinstance(value, dict) else ""
+        return str(value.get(name, "")) if isinstance(value, dict) else ""
 
     @property
     def approval(self) -> Mapping[str, str]:
@@ -124,23 +126,22 @@ class Record:
     @property
     def globs(self) -> tuple[str, ...]:
         """The globs of its scope, without building the scope: every record is asked."""
-        value = self.data.get("scope")
-        paths = value.get("paths") if isinstance(value, dict) else None
-        return tuple(map(str, paths)) if isinstance(paths, list) else ()
+        return self._axis("paths")
 
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags of its scope, like `globs`."""
-        value = self.data.get("scope")
-        tags = value.get("tags") if isinstance(value, dict) else None
-        return tuple(map(str, tags)) if isinstance(tags, list) else ()
+        return self._axis("tags")
 
     @property
     def symbols(self) -> tuple[str, ...]:
         """The symbols of its scope, like `globs`."""
-        value = self.data.get("scope")
-        symbols = value.get("symbols") if isinstance(value, dict) else None
-        return tuple(map(str, symbols)) if isinstance(symbols, list) else ()
+        return self._axis("symbols")
+
+    def _axis(self, name: str) -> tuple[str, ...]:
+        scope = self.data.get("scope")
+        words = scope.get(name) if isinstance(scope, dict) else None
+        return tuple(map(str, words)) if isinstance(words, list) else ()
 
     @property
     def is_unreachable(self) -> bool:
@@ -183,12 +184,8 @@ class Record:
         value = self.data.get("source")
         if not isinstance(value, dict):
             return None
-        heading, form = value.get("heading"), value.get("format")
         return Source(
-            path=str(value["path"]),
-            heading=None if heading is None else str(heading),
-            format=None if form is None else str(form),
-            authority=str(value.get("authority", "record")),
+            **{name: str(value[name]) for name in ("path", "heading", "format", "authority") if name in value}
         )
 
     def words(self, name: str) -> tuple[str, ...]:

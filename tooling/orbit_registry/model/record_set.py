@@ -105,12 +105,7 @@ class RecordSet:
         ]
 
     def get(self, any_id: str) -> Record:
-        """Return the one record that an id or legacy id means; `1`, `ADR-1` and `adr-0001` are loose forms of an id.
-
-        Raises:
-            RecordNotFoundError: nothing has that id, or its file holds no record.
-            AmbiguousIdError: several records have it; the message lists them.
-        """
+        """Return the one record that an id or legacy id means; `1`, `ADR-1` and `adr-0001` are loose forms of an id."""
         records = self.candidates(any_id) or self._with_loose_id(any_id)
         if len(records) == 1:
             return records[0]
@@ -127,7 +122,6 @@ class RecordSet:
         )
 
     def _hint(self, any_id: str) -> str:
-        """Return the nearest ids, else records whose titles or ids are nearest."""
         from difflib import get_close_matches  # most ids that are asked for are there
         from textwrap import shorten
 

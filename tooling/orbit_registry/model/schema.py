@@ -66,11 +66,7 @@ class RecordSchema:
 
     @cached_property
     def validator(self) -> jsonschema_rs.Draft202012Validator:
-        """The validator that says whether a value is valid.
-
-        Raises:
-            ConfigError: the document is no JSON Schema.
-        """
+        """The validator that says whether a value is valid."""
         import jsonschema_rs  # a run in which no record changed needs none
 
         try:
@@ -116,11 +112,7 @@ def _compiled_pattern(pattern: str) -> jsonschema_rs.Draft202012Validator:
 
 
 def compile_schema(file: Path, kind: str, statuses: tuple[str, ...] = ()) -> RecordSchema:
-    """Return the schema in `file`, merged with the envelope and the kind's statuses.
-
-    Raises:
-        ConfigError: the file is missing or holds no JSON Schema.
-    """
+    """Return the schema in `file`, merged with the envelope and the kind's statuses."""
     kind_schema = _read(file)
     envelope = _read(ENVELOPE)
     properties = _merged(envelope["properties"], kind_schema.get("properties", {}))
@@ -154,11 +146,7 @@ def _merged(envelope: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str,
 
 
 def read_part(file: Path) -> str:
-    """Return the text of a file in a kind's folder.
-
-    Raises:
-        ConfigError: it is missing, no regular file, too large, not UTF-8, or a link in a kind that is not shipped.
-    """
+    """Return the text of a file in a kind's folder."""
     can_be_link = ENVELOPE.parent in file.parents  # some installers link a package's files
     try:
         if not can_be_link and (file.is_symlink() or file.parent.is_symlink()):
@@ -197,7 +185,6 @@ def _reading_order(problem: SchemaProblem) -> tuple[list[tuple[bool, int, str]],
 
 
 def _explain(error: Any) -> Iterator[SchemaProblem]:
-    """Yield one error of the reference validator in plain words, one problem a cause."""
     pointer = tuple(error.absolute_path)
     name = ".".join(str(step) for step in pointer) or "the record"
     if error.validator == "additionalProperties":
@@ -232,7 +219,6 @@ def _missing_fields(error: Any, pointer: Pointer) -> Iterator[SchemaProblem]:
 
 
 def _message(error: Any) -> tuple[str, str | None]:
-    """Return what follows the field's name, and what to do."""
     value, limit = error.instance, error.validator_value
     match error.validator:
         case "enum":

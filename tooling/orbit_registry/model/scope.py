@@ -10,6 +10,7 @@ from pathlib import Path
 TASK_SCHEMA = Path(__file__).with_name("task.schema.json")
 UNVERSIONED = "unversioned"
 """Version of records that are meant for no version; records without versions have it too."""
+_LISTS = ("paths", "tags", "agents", "tasks", "symbols")
 EXACT, SUPERSET, SUBSET, PARTIAL, UNSTATED = 1.0, 0.95, 0.85, 0.75, 0.70
 
 
@@ -48,20 +49,9 @@ def symbol_glob(symbol: str) -> str:
 
 def scope_from(data: Mapping[str, object]) -> Scope:
     """Return the scope in a record's valid `scope` mapping."""
-
-    def words(name: str) -> tuple[str, ...]:
-        value = data.get(name)
-        return tuple(map(str, value)) if isinstance(value, list) else ()
-
+    lists = {name: tuple(map(str, value)) for name in _LISTS if isinstance(value := data.get(name), list)}
     seed = data.get("semantic_seed")
-    return Scope(
-        paths=words("paths"),
-        tags=words("tags"),
-        agents=words("agents"),
-        tasks=words("tasks"),
-        symbols=words("symbols"),
-        semantic_seed=str(seed) if seed is not None else None,
-    )
+    return Scope(**lists, semantic_seed=None if seed is None else str(seed))
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,11 +71,7 @@ def by_month(votes: Iterable[Vote], until: date, months: int) -> tuple[int, ...]
 
 
 def parse_time(text: str) -> datetime:
-    """Return an RFC 3339 text as a time in UTC.
-
-    Raises:
-        ValueError: it is no such text, or has no zone.
-    """
+    """Return an RFC 3339 text as a time in UTC."""
     value = datetime.fromisoformat(text)
     if value.tzinfo is None:
         raise ValueError("a time needs a zone")

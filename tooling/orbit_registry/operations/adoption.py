@@ -8,6 +8,7 @@ import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.formats.adr.assembly import DATE_PROBLEMS, with_date_order
@@ -16,7 +17,7 @@ from orbit_registry.formats.adr.file_names import number_of_path, own_folders, o
 from orbit_registry.formats.adr.model import FOLDER, AdrFile
 from orbit_registry.formats.adr.reader import UNNAMED
 from orbit_registry.formats.adr.vocabulary import date_orders
-from orbit_registry.model.ids import new_uid, sequence_id, sequence_number
+from orbit_registry.model.ids import new_uid, sequence_id
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -46,9 +47,10 @@ from orbit_registry.operations.import_report import (
     reason_of_error,
     with_step,
 )
+from orbit_registry.repository.codec import list_in
 from orbit_registry.repository.documents import Document, decision_paths, heading_of
 from orbit_registry.repository.guard import refuse_for_agent, write_step
-from orbit_registry.repository.ids import new_ids
+from orbit_registry.repository.ids import new_ids, numbers_of_folders
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import new_data, prepare_edit, record_path, render, validated, writing
 from orbit_registry.workspace.author import Author, acting_role, current_author
@@ -91,10 +93,7 @@ def plan_adoption(
     existing = existing_records(workspace, kind, records)
     outcomes: list[Outcome] = []
     candidates = candidates_of(workspace, sorted(set(paths)), existing, outcomes, by_name)
-
-    def take(count: int, avoid: Collection[int]) -> list[str]:
-        return new_ids(workspace, kind, count, avoid, dry_run=dry_run)
-
+    take = partial(new_ids, workspace, kind, dry_run=dry_run)
     numbered = number_candidates(candidates, existing.numbers, kind.prefix, workspace.config.design, take)
     edges, unresolved = _edges(workspace, existing, numbered, outcomes)
     table = tabulate(edges)
@@ -120,9 +119,6 @@ def adopt(
 
     Everything is one recoverable step: after a kill the next writer finishes it. `by_name` are the documents that
     somebody named one by one, `command` is what a person has to run where an agent may not.
-
-    Raises:
-        RefusedError: an agent runs it, and a decision is live; nothing was written.
     """
     who = author or importer(workspace)
 
@@ -143,18 +139,11 @@ def adopt(
 
 
 def backfill(
-    workspace: Workspace,
-    paths: Sequence[str] = (),
-    *,
-    moves: PathMoves = (),
-    dry_run: bool = False,
+    workspace: Workspace, paths: Sequence[str] = (), *, moves: PathMoves = (), dry_run: bool = False
 ) -> TakeoverReport:
     """Make records for decisions that were written by hand, in the documents named or in all there are.
 
     With `moves` none is made: records follow the documents that were renamed, see `document_moves.follow_moves`.
-
-    Raises:
-        RefusedError: an agent runs it, and a decision is live; nothing was written.
     """
     if moves:
         return follow_moves(workspace, moves, dry_run=dry_run)
@@ -163,7 +152,7 @@ def backfill(
         here = inside(workspace.root, path)
         below = sorted(here.rglob("*.md")) if here.is_dir() else [here]
         documents += (workspace.relative(file) for file in below)
-    command = " ".join(("orbit adr backfill", *(shlex.quote(path) for path in paths)))
+    command = shlex.join(("orbit", "adr", "backfill", *paths))
     outcomes = adopt(workspace, sorted(set(documents)), by_name=paths, command=command, dry_run=dry_run)
     if not paths:
         outcomes = tuple(outcome for outcome in outcomes if outcome.what != "left" or outcome.record is not None)
@@ -255,7 +244,7 @@ def _new_records(
         uids.add(uid)
         left_open = [edge.as_data() for edge in unresolved.get(decision.id, ())]
         dates = document_dates(candidate.entry.date, history.get(candidate.path))
-        fields = {**document_fields(decision), **dates, **table.fields(decision.id), UNRESOLVED: left_open}
+        fields = {**document_fields(decision), **dates, **table.by_record.get(decision.id, {}), UNRESOLVED: left_open}
         if assume is not None and _is_unstated(candidate):
             fields["status"] = assume
         path = record_path(workspace, kind, decision.id)
@@ -276,7 +265,6 @@ def _is_unstated(candidate: Candidate) -> bool:
 
 
 def _remarks(candidate: Candidate, renumber_reason: str | None, assume: str | None) -> Iterator[str]:
-    """Yield what of a new record is not as its document has it, and why."""
     entry = candidate.entry
     if renumber_reason:
         yield f"a new number, because {renumber_reason}"
@@ -306,27 +294,12 @@ def _changed_records(
     new_ids: Collection[str],
     outcomes: list[Outcome],
 ) -> Iterator[FileChange]:
-    """Yield the edits of records that were there before and are the other end of an edge."""
     resolved: dict[str, set[str]] = {}
     for edge in edges:
         resolved.setdefault(edge.stated_by, set()).add(edge.as_written)
-    for record_id in sorted(table.records() - set(new_ids)):
+    for record_id in sorted(table.by_record.keys() - set(new_ids)):
         record = existing.records[record_id]
-        added = table.fields(record_id)
-
-        def edit(
-            data: dict[str, object],
-            added: Mapping[str, object] = added,
-            done: Collection[str] = resolved.get(record_id, frozenset()),
-        ) -> dict[str, object]:
-            for name, values in added.items():
-                current = _list(data.get(name))
-                merged = current + [value for value in _list(values) if value not in current]
-                if merged != current:
-                    data[name] = merged
-            still = [entry for entry in _list(data.pop(UNRESOLVED, None)) if _edge_text(entry) not in done]
-            return {**data, UNRESOLVED: still} if still else data
-
+        edit = partial(_with_edges, table.by_record[record_id], resolved.get(record_id, frozenset()))
         try:
             change, _ = prepare_edit(workspace, record, edit)
         except InvalidRecordError as error:
@@ -336,16 +309,23 @@ def _changed_records(
             yield change
 
 
-def _message(error: OrbitError) -> str:
-    return f"{error.message}; {error.hint}" if error.hint else error.message
-
-
-def _list(value: object) -> list[object]:
-    return list(value) if isinstance(value, list) else []
+def _with_edges(
+    added: Mapping[str, Sequence[object]], resolved: Collection[str], data: dict[str, object]
+) -> dict[str, object]:
+    for name, entries in added.items():
+        current = list_in(data, name)
+        data[name] = current + [entry for entry in entries if entry not in current]
+    unresolved = [entry for entry in list_in(data, UNRESOLVED) if _edge_text(entry) not in resolved]
+    data.pop(UNRESOLVED, None)
+    return {**data, UNRESOLVED: unresolved} if unresolved else data
 
 
 def _edge_text(entry: object) -> str:
     return f"{entry.get('rel')} {entry.get('to')}" if isinstance(entry, dict) else ""
+
+
+def _message(error: OrbitError) -> str:
+    return f"{error.message}; {error.hint}" if error.hint else error.message
 
 
 NO_ENTRY = (
@@ -370,14 +350,8 @@ class ExistingRecords:
 
 def existing_records(workspace: Workspace, kind: Kind, records: RecordSet) -> ExistingRecords:
     """Return the existing records of a kind; a folder whose record can't be read still uses its number."""
-    existing = ExistingRecords({record.id: record for record in records if record.kind.name == kind.name}, set())
-    for pending in (False, True):
-        try:
-            names = [entry.name for entry in workspace.folder_of(kind, pending=pending).iterdir()]
-        except OSError:
-            continue
-        numbers = (sequence_number(name, kind.prefix) for name in names)
-        existing.numbers.update(number for number in numbers if number is not None)
+    by_id = {record.id: record for record in records.of_kind(kind.name)}
+    existing = ExistingRecords(by_id, numbers_of_folders(workspace, kind))
     for record in existing.records.values():
         if record.source is not None:
             existing.by_path.setdefault(record.source.path, []).append(record)
@@ -415,22 +389,21 @@ def candidates_of(
         }
         headings: set[str | None] = set()
         for entry in entries:
-            candidate = Candidate(document, entry)
-            there = _outcome_if_present(workspace, candidate, by_entry, existing)
             name = heading_of(entry, file.format)
-            twice = name is not None and name in headings
-            headings.add(name)
+            candidate = Candidate(document, entry)
             record = by_entry.get(entry.span.start)
+            there = _outcome_if_present(workspace, candidate, record, existing)
             if record is not None:
                 existing.reread.append((record, candidate))
             if there is not None:
                 outcomes.append(there)
-            elif twice:
+            elif name is not None and name in headings:
                 mend = "renumber one" if entry.number else "give one of them another title"
                 reason = f"the log holds {name} twice, and a record could not tell them apart; {mend}"
                 outcomes.append(Outcome("left", candidate.label, None, reason))
             else:
                 candidates.append(candidate)
+            headings.add(name)
     return _with_folder_dates(list(_without_chapters(candidates, existing, by_name, outcomes)), existing)
 
 
@@ -445,7 +418,6 @@ def _with_folder_dates(candidates: Sequence[Candidate], existing: ExistingRecord
 
 
 def _documents(workspace: Workspace, paths: Iterable[str], outcomes: list[Outcome]) -> Iterator[Document]:
-    """Yield the documents that can be read."""
     for path in paths:
         if not path.isprintable():
             outcomes.append(
@@ -507,10 +479,9 @@ def _unnamed_sections(document: Document) -> Iterator[Outcome]:
 
 
 def _outcome_if_present(
-    workspace: Workspace, candidate: Candidate, by_entry: Mapping[int, Record], existing: ExistingRecords
+    workspace: Workspace, candidate: Candidate, record: Record | None, existing: ExistingRecords
 ) -> Outcome | None:
     """Return why a decision needs no record, or must not get one now."""
-    record = by_entry.get(candidate.entry.span.start)
     if record is not None:
         return Outcome("present", candidate.label, record.id, "")
     name = candidate.local_name

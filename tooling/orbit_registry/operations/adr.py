@@ -1,48 +1,49 @@
-"""New and amended decisions: the record and its entry in a document are written in one step."""
+"""New and amended decisions: the record and its document, a file like its neighbours or an entry of a log."""
 
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import shlex
-from collections.abc import Mapping
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, WriteError
-from orbit_registry.formats.adr.writer import add_amendment, refuse_restated, set_date, set_title
-from orbit_registry.model.ids import new_uid, sequence_id
+from orbit_registry.formats.adr.file_names import FileName, is_decision_name, read_name, read_series_name
+from orbit_registry.formats.adr.model import AdrDocument
+from orbit_registry.formats.adr.reader import read_document
+from orbit_registry.formats.adr.templates import cost_in, new_document, template_from
+from orbit_registry.formats.adr.vocabulary import language_of
+from orbit_registry.formats.adr.writer import (
+    add_amendment,
+    add_entry,
+    insert_entry,
+    nest_headings,
+    next_entry_heading,
+    refuse_restated,
+    set_status,
+    set_title,
+    shift_headings,
+)
+from orbit_registry.formats.markdown import is_markdown, parse_markdown
+from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.operations.adr_text import (
-    NewText,
-    entry_text,
-    log_of,
-    neighbours_in,
-    new_entry,
-    new_path,
-    new_text,
-    with_body,
-)
-from orbit_registry.operations.lifecycle import entry_in
-from orbit_registry.repository.documents import first_prompt, prompts_of, read_documents
-from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets_in, write_step
-from orbit_registry.repository.ids import allocate, next_number, release
+from orbit_registry.operations.lifecycle import entry_in, refuse_closed, with_facts
+from orbit_registry.repository.documents import LOG_NAME, first_prompt, prompts_of, read_documents
+from orbit_registry.repository.guard import refuse_secrets, write_step
+from orbit_registry.repository.ids import allocate, release
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.writer import (
-    Edit,
-    PreWriteHook,
-    new_data,
-    prepare_edit,
-    record_path,
-    refuse_bad_scope,
-    render,
-    validated,
-    writing,
-)
+from orbit_registry.repository.writer import Edit, PreWriteHook, build_record, new_data, prepare_edit, writing
 from orbit_registry.workspace.author import Author
-from orbit_registry.workspace.files import inside
+from orbit_registry.workspace.config import Config
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, document_text, inside, read_text
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
@@ -104,18 +105,18 @@ def new_adr(
 def add_adr(
     workspace: Workspace, request: NewAdr, author: Author, admit: PreWriteHook | None = None, *, dry_run: bool = False
 ) -> AddResult:
-    """Take a number, and write the record and its document as one step; `admit` is asked before a number is taken.
-
-    Raises:
-        UsageError: a field is missing or has the wrong form; no number is taken.
-    """
+    """Take a number, and write the record and its document as one step; `admit` is asked before a number is taken."""
     kind = workspace.kinds["adr"]
     request = _proposed_if_unfilled(kind, _checked(workspace, kind, request), author)
     with writing(workspace):
-        _validate_early(workspace, kind, request, author, admit)
-        allocation = next_number(workspace, kind) if dry_run else allocate(workspace, kind)[0]
-        changes, record = _new_files(workspace, kind, request, author, allocation.id)
+        expected = allocation = allocate(workspace, kind, dry_run=True)[0]
+        changes, record = _new_files(workspace, kind, request, author, expected.id)
+        if admit is not None:
+            admit(record)
         if not dry_run:
+            allocation = allocate(workspace, kind)[0]
+            if allocation.id != expected.id:  # another work tree was quicker
+                changes, record = _new_files(workspace, kind, request, author, allocation.id)
             try:
                 write_step(workspace, "adr-add", changes, author=author)
             except WriteError:
@@ -188,62 +189,34 @@ def refuse_date(text: str) -> None:
         raise UsageError(f"{text!r} is no date", hint="YYYY-MM-DD or YYYY-MM") from None
 
 
-def _validate_early(
-    workspace: Workspace, kind: Kind, request: NewAdr, author: Author, admit: PreWriteHook | None
-) -> None:
-    """Find out what is wrong before a number is taken for it; a log is not parsed here, which costs the most."""
-    config = workspace.config
-    record_id = sequence_id(kind.prefix, 0)
-    path = log_of(config, request.feature) if request.style == "log" else f"{config.adr.folder}/{record_id}.md"
-    inside(workspace.root, path)
-    if request.style == "log":
-        _refuse_missing_log(workspace, path)
-    record, text = _record(workspace, kind, request, author, record_id, NewText(path, None, "", record_id))
-    new = FileChange(record.path, None, text)
-    refuse_for_agent(workspace, [new], author=author)
-    refuse_secrets_in([new, FileChange(f"the text of {request.title!r}", None, request.body)])
-    if request.body is not None:
-        status = request.status or kind.initial["agent"]
-        if request.style == "log":
-            entry_text(kind, path, "", _placeholders(request, record_id, status), request.body)
-        else:
-            _new_file(workspace, kind, request, record_id, status)
-    if admit is not None:
-        admit(record)
-
-
-def _record(
-    workspace: Workspace, kind: Kind, request: NewAdr, author: Author, record_id: str, document: NewText
-) -> tuple[Record, str]:
-    """Return the record that will point at a document, and its file's text."""
-    heading = {"heading": document.heading} if document.heading else {}
-    source = {"path": document.path, **heading, "format": str(request.style), "authority": "record"}
-    names = list(dict.fromkeys((*request.legacy_ids, *document.names)))
-    fields = {**_fields(request), "legacy_ids": names, "source": source}
-    data = new_data(kind, record_id, new_uid(), author, fields)
-    path = record_path(workspace, kind, record_id)
-    text = render(workspace, kind, data, path)
-    record = validated(text, kind, path, is_new=True)
-    refuse_bad_scope(record)
-    return record, text
-
-
 def _new_files(
     workspace: Workspace, kind: Kind, request: NewAdr, author: Author, record_id: str
 ) -> tuple[list[FileChange], Record]:
     status = request.status or kind.initial.get(author.role, kind.initial["agent"])
+    fields = _placeholders(request, record_id, status)
+    refuse_secrets(f"the text of {request.title!r}", request.body or "")
     if request.style == "log":
-        fields = _placeholders(request, record_id, status)
-        new = new_entry(workspace, kind, log_of(workspace.config, request.feature), fields, request.body)
+        path = log_of(workspace.config, request.feature)
+        _refuse_missing_log(workspace, path)
+        new = new_entry(workspace, kind, path, fields, request.body)
     else:
-        new = _new_file(workspace, kind, request, record_id, status)
-    record, text = _record(workspace, kind, request, author, record_id, new)
-    if entry_in(new.path, new.after, record) is None:
+        neighbours = neighbours_in(workspace, workspace.config.adr.folder)
+        path = new_path(workspace, neighbours, record_id, request.title, str(request.date))
+        if (workspace.root / path).exists():
+            raise RefusedError(f"{path} is there already", hint="give another title")
+        inside(workspace.root, path)
+        new = NewText(path, None, with_body(path, new_text(kind, neighbours, path, fields, status), request.body))
+    heading = {"heading": new.heading} if new.heading else {}
+    source = {"path": path, **heading, "format": str(request.style), "authority": "record"}
+    names = list(dict.fromkeys((*request.legacy_ids, *new.names)))
+    data = new_data(kind, record_id, new_uid(), author, {**_fields(request), "legacy_ids": names, "source": source})
+    text, record = build_record(workspace, kind, author, record_id, data)
+    if entry_in(path, new.after, record) is None:
         raise InvalidRecordError(
-            f"{new.path}: the new entry can't be found again in the text written",
+            f"{path}: the new entry can't be found again in the text written",
             hint="close a block of code or comment that is open where it goes, else give another title or --style",
         )
-    return [FileChange(new.path, new.before, new.after), FileChange(record.path, None, text)], record
+    return [FileChange(path, new.before, new.after), FileChange(record.path, None, text)], record
 
 
 def _fields(request: NewAdr) -> dict[str, object]:
@@ -270,37 +243,15 @@ def _placeholders(request: NewAdr, record_id: str, status: str) -> dict[str, str
     }
 
 
-def _new_file(workspace: Workspace, kind: Kind, request: NewAdr, record_id: str, status: str) -> NewText:
-    neighbours = neighbours_in(workspace, workspace.config.adr.folder)
-    path = new_path(workspace, neighbours, record_id, request.title, str(request.date))
-    if (workspace.root / path).exists():
-        raise RefusedError(f"{path} is there already", hint="give another title")
-    inside(workspace.root, path)
-    fields = _placeholders(request, record_id, status)
-    return NewText(path, None, with_body(path, new_text(kind, neighbours, path, fields, status), request.body))
-
-
-def amend_adr(
-    workspace: Workspace,
-    any_id: str,
-    text: str,
-    task: str,
-    date: str | None = None,
-) -> Record:
-    """Add a dated amendment, anchored at a task, to a decision's entry; the entry's own words stay.
-
-    Raises:
-        RefusedError: the decision is closed, has no entry to amend, or the amendment has no text or no task.
-        UsageError: the date is none.
-    """
+def amend_adr(workspace: Workspace, any_id: str, text: str, task: str, date: str | None = None) -> Record:
+    """Add a dated amendment, anchored at a task, to a decision's entry; the entry's own words stay."""
     if not text.strip() or not task.strip():
         raise RefusedError("an amendment needs a text and a task", hint='`orbit adr amend ID --task T --text "…"`')
     if date is not None:
         refuse_date(date)
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
-        if record.phase == "closed":
-            raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="decide anew")
+        refuse_closed(record, "decide anew")
         home = read_documents(workspace, [record]).of(record)
         if home is None:
             raise RefusedError(f"{record.id} has no entry in a document", hint="`orbit check` says what is missing")
@@ -322,12 +273,7 @@ def _with_task(data: dict[str, object], task: str) -> Mapping[str, object]:
 def update_adr(
     workspace: Workspace, any_id: str, edit: Edit, title: str | None = None, *, author: Author | None = None
 ) -> Record:
-    """Change a decision's fields; title and date change in the record and the document both.
-
-    Raises:
-        RefusedError: the decision is closed.
-        UsageError: the new date is none.
-    """
+    """Change a decision's fields; title and date change in the record and the document both."""
     with writing(workspace):
         result, changes = plan_update(workspace, any_id, edit, title)
         write_step(workspace, "adr-update", changes, author=author)
@@ -339,8 +285,7 @@ def plan_update(
 ) -> tuple[Record, list[FileChange]]:
     """Return the decision and the changes of files that `update_adr` would make now; see there for what is raised."""
     record = read_collection(workspace).records.get(any_id)
-    if record.phase == "closed":
-        raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="decide anew")
+    refuse_closed(record, "decide anew")
     flat = " ".join(title.split()) if title is not None else None
 
     def whole(fields: dict[str, object]) -> Mapping[str, object]:
@@ -355,17 +300,288 @@ def plan_update(
 
 
 def _document_change(workspace: Workspace, old: Record, new: Record) -> list[FileChange]:
-    """Return what a new title and a new date change in a decision's document."""
     home = read_documents(workspace, [old]).of(old)
     if home is None:
         return []
-    document, entry = home
-    text = document.text
-    if new.title != old.title:
-        text = set_title(text, entry, new.title)
-    day = new.text("date")
+    document, day = home[0], new.text("date")
+    facts = {"title": new.title} if new.title != old.title else {}
     if day is not None and day != old.text("date"):
         refuse_date(day)
-        moved = entry_in(document.path, text, old)
-        text = set_date(text, moved, day) if moved else text
-    return [FileChange(document.path, document.text, text)]
+        facts["date"] = day
+    return [FileChange(document.path, document.text, with_facts(document, old, facts) or document.text)]
+
+
+_TEMPLATES_TRIED = 12
+"""Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
+_README_NAMES = ("README.md", "readme.md", "index.md")
+"""What a decision is called that has a folder of its own."""
+_LONGEST = 60
+_OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
+_ANY_TITLE = "Untitled"
+"""Placeholder of the title until the heading is known; a section's name would be taken for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The decision files of a folder (or its folders with a README), the newest first, as (path, text)."""
+
+    folder: str
+    names: tuple[str, ...]
+    texts: tuple[tuple[str, str], ...]
+
+
+def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
+    """Return the decision files directly in a folder: by number, or by date where names begin with one."""
+    try:
+        entries = [name for entry in (workspace.root / folder).iterdir() if (name := _decision_in(entry))]
+    except OSError:
+        entries = []
+    names = _newest_first([name for name in entries if is_markdown(name)])
+    paths = [posixpath.normpath(f"{folder}/{name}") for name in names[:_TEMPLATES_TRIED]]
+    texts = [(path, text) for path in paths if (text := document_text(workspace.root, path)) is not None]
+    return Neighbours(folder, tuple(names), tuple(texts))
+
+
+def _decision_in(entry: Path) -> str | None:
+    """Return the name of a file, or `0042-use-x/README.md` where each decision has a folder."""
+    if entry.is_dir():
+        return next((f"{entry.name}/{name}" for name in _README_NAMES if (entry / name).is_file()), None)
+    return entry.name if entry.is_file() else None
+
+
+def _newest_first(names: Sequence[str]) -> list[str]:
+    """Return the names of decisions, first those in the style of the newest name.
+
+    A style that only one file has comes after styles that several share, however new it is.
+    """
+    numbered = [name for name in names if (read := read_name(_stem(name))) is not None and _is_numbered(read)]
+    sure = [name for name in numbered if is_decision_name(_stem(name))]  # `01-use-x` where all are named so
+    series = Counter(_naming(name) for name in names if read_series_name(_stem(name)) is not None)
+    decisions = [*(sure or numbered), *(name for name in names if series[_naming(name)] > 1)]
+    shared = Counter(map(_naming, decisions))
+    ordered = sorted(decisions, key=lambda name: (shared[_naming(name)] > 1, _order(name), name), reverse=True)
+    first = _naming(ordered[0]) if ordered else ""
+    return sorted(ordered, key=lambda name: _naming(name) != first)
+
+
+def _stem(name: str) -> str:
+    first = name.partition("/")[0]
+    return first if "/" in name else posixpath.splitext(first)[0]
+
+
+def _file_name(name: str) -> FileName | None:
+    return read_name(_stem(name)) or read_series_name(_stem(name))
+
+
+def _is_numbered(read: FileName) -> bool:
+    return read.dash in ("-", "_", " ") or read.title[:1] in ("", " ")  # `1.2-release` is no decision
+
+
+def _naming(name: str) -> str:
+    """Return what a file's name has in common with those named like it: its lead, or that it begins with a date."""
+    read = _file_name(name)
+    return "" if read is None else "date" if read.dated else f"number {read.lead.casefold()}"
+
+
+def _order(name: str) -> int:
+    read = _file_name(name)
+    return 0 if read is None else int(read.number or re.sub(r"\D", "", read.dated).ljust(8, "0"))
+
+
+def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title: str, date: str) -> str:
+    """Return where a new decision file goes: in the form of the newest name, or its dates."""
+    newest = neighbours.names[0] if neighbours.names else ""
+    name = _file_name(newest) if newest else None
+    ending = newest[len(_stem(newest)) :] or ".md"
+    if name is not None and name.dated:
+        day = f"{date}-01"[: 10 if name.date else 7]
+        mark = re.sub(r"\d", "", name.dated)[:1]
+        prefix = day.replace("-", mark) + name.dash
+        counter = _OF_THE_DAY.match(name.title)
+        if counter is not None:  # `20260401-02-title.md`: the second one of its day
+            same_day = (other[len(prefix) :] for other in neighbours.names if other.startswith(prefix))
+            number = max((int(match["number"]) for match in map(_OF_THE_DAY.match, same_day) if match), default=0) + 1
+            prefix += f"{number:0{len(counter['number'])}d}{counter['dash']}"
+        return posixpath.normpath(f"{neighbours.folder}/{prefix}{_title_like(title, name.title, name.dash)}{ending}")
+    lead, dash, width = (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
+    number = int(record_id.rpartition("-")[2])
+    alike = [other for other in neighbours.names if _naming(other) == _naming(newest)]
+    if name is not None and read_name(_stem(newest)) is None:
+        # The numbers of a series may be no ids: none is given twice.
+        number = max(number, *(_order(other) + 1 for other in alike))
+    like = _most_usual([read.title for other in alike if (read := _file_name(other))])
+    gap = dash + like[: len(like) - len(like.lstrip("-_. "))]
+    words = f"{gap}{_title_like(title, like, dash)}" if dash else ""  # `adr-42.md` says no more than its number
+    return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{words}{ending}")
+
+
+def _most_usual(titles: Sequence[str]) -> str:
+    """Return a title that is written as most of some are, of as many the newest; empty where there is none."""
+    styles = [(_separator(title), _capitals(title)) for title in titles]
+    often = Counter(styles).most_common(1)
+    return titles[styles.index(often[0][0])] if often else ""
+
+
+def _separator(title: str) -> str | None:
+    between = re.search(r"(?<=[^\W_])[-_ ]", title)
+    return between.group() if between else None
+
+
+def _capitals(title: str) -> str:
+    """Return whether a title has its words in capitals, each with one, or as they come."""
+    words = [word for word in re.findall(r"[^\W\d_]+", title) if word.lower() != word.upper()]
+    if len(words) < 2 or not all(word[0].isupper() for word in words):
+        return ""
+    return "all" if all(word.isupper() for word in words) else "each"
+
+
+def _title_like(title: str, like: str, dash: str) -> str:
+    """Return a title as part of a file name with the separator and the capitals of another's: `Use-X`, `use_x`."""
+    words, capitals = slug(title, _separator(like) or dash), _capitals(like)
+    if capitals == "all":
+        return words.upper()
+    return re.sub(r"[^\W_]+", lambda word: word[0][:1].upper() + word[0][1:], words) if capitals else words
+
+
+def new_text(kind: Kind, neighbours: Neighbours, path: str, fields: Mapping[str, str], status: str) -> str:
+    """Return the text of a new decision file in the dress of the newest neighbour that can state what it has to.
+
+    Where no neighbour states a status, the newest lends its dress and gets one; where none can be read, the kind's
+    own template is taken. A dress without consequences gets them: a decision names its cost.
+    """
+    for like, text in neighbours.texts:
+        text_like = _from_neighbour(text, like, path, fields, status, add_status=False)
+        if text_like is not None:
+            return text_like
+    for like, text in neighbours.texts[:1]:
+        text_like = _from_neighbour(text, like, path, fields, status, add_status=True)
+        if text_like is not None:
+            return text_like
+    return new_document(kind.template(), fields)
+
+
+def _from_neighbour(
+    text: str, like: str, path: str, fields: Mapping[str, str], status: str, *, add_status: bool
+) -> str | None:
+    template = template_from(text, like)
+    entries = read_document(text, like).entries
+    if template is None or not entries:
+        return None
+    language = language_of(section.heading for section in entries[-1].sections)
+    raw = entries[-1].status_raw.strip("*_` ")
+    status_text = language.status(status, raw) if language is not None and raw else status
+    status_text = status_text if raw[:1].islower() else status_text[:1].upper() + status_text[1:]
+    width = len(entries[-1].number or "") if (entries[-1].number or "").isdigit() else 4
+    number = f"{int(fields['number']):0{width}d}"
+    result = new_document(template, {**fields, "number": number, "status": status_text, "title": _ANY_TITLE})
+    entry = _only_entry(result, path)
+    if entry is not None:  # now that it is known which number the heading states, none is read out of the title
+        result = set_title(result, entry, fields["title"])
+        entry = _only_entry(result, path)
+    if entry is not None and add_status and entry.status == "unknown":
+        result = set_status(result, entry, status_text)
+        entry = _only_entry(result, path)
+    if entry is None or entry.status != status or entry.title != fields["title"] or not entry.sections:
+        return None
+    if entry.has_cost:
+        return result
+    newline = "\r\n" if "\r\n" in result else "\n"
+    heading = language.consequences if language is not None else "Consequences"
+    return newline.join((result.rstrip(), "", f"## {heading}", "", f"- {cost_in(language)}", ""))
+
+
+def _only_entry(text: str, path: str) -> AdrDocument | None:
+    entries = read_document(text, path).entries
+    return entries[0] if len(entries) == 1 else None
+
+
+def slug(title: str, dash: str = "-") -> str:
+    """Return a title as part of a file name: lower case, letters and digits of any script, at most 60 characters."""
+    plain = unicodedata.normalize("NFKD", title.casefold())
+    words = re.findall(r"[^\W_]+", "".join(char for char in plain if not unicodedata.combining(char)))
+    return unicodedata.normalize("NFC", dash.join(words))[:_LONGEST].strip(dash) or "decision"
+
+
+_FACT_SECTIONS = frozenset(("status", "date", "changelog"))
+"""Sections of a document that state facts instead of reasons."""
+_SECTION = re.compile(r"(?<=\n)#+ (?P<name>[^\n]+)\n\n(?P<item>-)?")
+_WHOLE_DATE = len("2026-04-01")
+
+
+@dataclass(frozen=True, slots=True)
+class NewText:
+    """The document of a new decision, as it was and as it will be, and how the record finds the decision in it."""
+
+    path: str
+    before: str | None
+    after: str
+    heading: str | None = None
+    """What the record's `source.heading` says; None where the document is the decision's own."""
+    names: tuple[str, ...] = ()
+    """Names of the decision in its log, such as `D10`."""
+
+
+def log_of(config: Config, feature: str | None) -> str:
+    """Return the log that a new entry goes into: the project's one log, else that of the feature."""
+    return config.adr.log or f"{config.design}/{feature}/{LOG_NAME}"
+
+
+def new_entry(workspace: Workspace, kind: Kind, path: str, fields: Mapping[str, str], body: str | None) -> NewText:
+    """Return a log with a new entry: next to and like the newest one in the project's log, else ascending by id."""
+    file = inside(workspace.root, path)
+    before = read_text(file, limit=DOCUMENT_LIMIT) if file.exists() else None
+    name = path.split("/")[-2] if path.endswith(f"/{LOG_NAME}") else ""
+    log = before or (f"# {name}: decisions\n" if name else "# Decisions\n")
+    entry = entry_text(kind, path, log, fields, body)
+    record_id, title, date = fields["id"], fields["title"], fields["date"]
+    heading = next_entry_heading(log, path, record_id, title, date) if path == workspace.config.adr.log else None
+    if heading is None:
+        return NewText(path, before, insert_entry(log, entry, record_id), record_id)
+    if heading.number is None:
+        if len(date) < _WHOLE_DATE:
+            raise UsageError(f"{path} names its entries by the day", hint=f"--date {date}-01")
+        if any(other.title == title for other in read_document(log, path).entries):
+            message = f"{path} has an entry `{title}` already, and its entries are told apart by their titles"
+            raise RefusedError(message, hint="give another title")
+    after = add_entry(log, path, heading.line + entry[entry.index("\n") :])
+    found_by = title if heading.number is None else f"ADR-{heading.number}"
+    return NewText(path, before, after, found_by, (heading.code,) if heading.code else ())
+
+
+def entry_text(kind: Kind, path: str, log: str, fields: Mapping[str, str], body: str | None) -> str:
+    """Return a new entry, its headings on the levels that the log's entries have."""
+    template = new_document(kind.template("entry.md"), fields)
+    deeper = max(0, _level_of_entries(log, path) - _level_of_entries(template, path))
+    return with_body(path, _labelled(shift_headings(template, deeper), log, path), body)
+
+
+def _labelled(entry: str, log: str, path: str) -> str:
+    """Return a new entry with labels in place of its headings, where the log's last entry has `**Context.**`."""
+    sections = [section for last in read_document(log, path).entries[-1:] for section in last.sections]
+    if not sections or not all(section.run_in for section in sections if section.key not in _FACT_SECTIONS):
+        return entry
+    labels = [section for section in sections if section.run_in]
+    if not labels:
+        return entry
+    line = log[: labels[0].body.start].rpartition("\n")[2].strip()
+    before, _, after = line.partition(labels[0].heading)
+    return _SECTION.sub(lambda match: f"{before}{match['name']}{after}" + ("\n\n-" if match["item"] else " "), entry)
+
+
+def _level_of_entries(text: str, path: str) -> int:
+    starts = {entry.span.start for entry in read_document(text, path).entries}
+    return next((heading.level for heading in parse_markdown(text).headings if heading.section.start in starts), 1)
+
+
+def with_body(path: str, document: str, body: str | None) -> str:
+    """Put a text given by the author in the place of the template's sections; those that state something stay."""
+    if body is None:
+        return document
+    entries = read_document(document, path).entries
+    sections = [section for section in entries[0].sections if section.key not in _FACT_SECTIONS] if entries else []
+    head = "\n".join(document.split("\n")[: sections[0].position.line - 1]) if sections else document
+    newline = "\r\n" if "\r\n" in document else "\n"
+    prose = nest_headings(body, _level_of_entries(document, path))
+    result = newline.join((head.rstrip(), "", *prose.split("\n"), ""))
+    refuse_restated(document, result, path)
+    return result

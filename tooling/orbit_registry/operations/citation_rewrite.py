@@ -13,9 +13,8 @@ from urllib.parse import quote, unquote
 from orbit_registry.errors import GitError
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.markdown import Link, is_markdown, parse_markdown
-from orbit_registry.formats.position import Position, Span, TextLines, YamlProblemError
-from orbit_registry.formats.yaml import load
-from orbit_registry.repository.codec import decode_record
+from orbit_registry.formats.position import Position, Span, TextLines
+from orbit_registry.repository.codec import data_in, decode_record
 from orbit_registry.repository.writer import ChangeSet
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.git import Git
@@ -78,8 +77,7 @@ def _numbered(record_id: str) -> tuple[str, int] | None:
 
 def number_of(record_id: str) -> int | None:
     """Return the number in an id such as `ADR-0007`, whatever its width."""
-    match = _SEQUENCE.match(record_id)
-    return int(match[2]) if match else None
+    return (_numbered(record_id) or (None, None))[1]
 
 
 def search_patterns(ids: frozenset[str], moves: DocumentMoves) -> list[str]:
@@ -129,7 +127,6 @@ def _spliced(text: str, edits: Mapping[tuple[int, int], str]) -> str:
 
 
 def _mentions(text: str, forms: IdForms, ids: frozenset[str]) -> Iterator[_Mention]:
-    """Yield each mention of the ids, and of their numbers in another width."""
     numbers = {_numbered(record_id) for record_id in ids} - {None}
     for citation in find_citations(text, forms):
         if _numbered(citation.id) in numbers:
@@ -147,32 +144,25 @@ def _folder_pattern(record_id: str) -> re.Pattern[str]:
 
 
 def _by_link(mention: _Mention, owned: Sequence[tuple[Span, Mapping[str, str]]]) -> str | None:
-    """Return what an id inside a link becomes, where the link's target belongs to one record."""
-    for span, owner in owned:
-        if span.start <= mention.number.start < span.end:
-            return owner.get(mention.id)
-    return None
+    owners = (owner for span, owner in owned if span.start <= mention.number.start < span.end)
+    return next(owners, {}).get(mention.id)
 
 
 def _target(path: str, target: str) -> str | None:
-    """Return the file that a link in the document at `path` leads to, from the root."""
     file = unquote(target.partition("#")[0].partition("?")[0])
-    if not file or _SCHEME.match(file):
-        return None
-    if file.startswith("/"):
-        return posixpath.normpath(file.lstrip("/"))
-    return posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
+    folder = "" if file.startswith("/") else posixpath.dirname(path)
+    return None if not file or _SCHEME.match(file) else posixpath.normpath(posixpath.join(folder, file.lstrip("/")))
 
 
 def _file_names(text: str, path: str, links: tuple[Link, ...], moves: DocumentMoves) -> Iterator[tuple[Span, str]]:
     """Yield the file names to replace: in links to a moved document, and wherever its name is unmistakable."""
     for link in links:
-        new = moves.paths.get(_target(path, link.target) or "")
-        if new is None or link.target_span is None:
+        old = _target(path, link.target) or ""
+        if old not in moves.paths or link.target_span is None:
             continue
-        old_name = posixpath.basename(_target(path, link.target) or "")
+        names = posixpath.basename(old), posixpath.basename(moves.paths[old])
         target = link.target_span.of(text)
-        for name, becomes in ((old_name, posixpath.basename(new)), (quote(old_name), quote(posixpath.basename(new)))):
+        for name, becomes in (names, map(quote, names)):
             at = target.partition("#")[0].rfind(name)
             if at >= 0:
                 start = link.target_span.start + at
@@ -188,6 +178,7 @@ def _file_names(text: str, path: str, links: tuple[Link, ...], moves: DocumentMo
 _IDENTITY_KEYS = ("id", "uid", "legacy_ids", "status_raw", "source", "created_by")
 """Fields of a record that name the record itself, or what it once was; they are never rewritten as citations."""
 _TOP_KEY = re.compile(r"""["']?(?P<key>[A-Za-z_][\w-]*)["']?[ \t]*:""")
+_GENERATED = (f"{ORBIT}/state/", f"{ORBIT}/schemas/")
 _SETTINGS = tuple(
     part
     for name in ("grep.lineNumber=false", "grep.column=false", "grep.fullName=false", "grep.patternType=extended",
@@ -257,25 +248,22 @@ def rewrite_file(
     kind = workspace.kinds.of_plural(parts[-3]) if len(parts) > 3 and parts[0] == ORBIT else None
     if kind is None or parts[-1] != f"{kind.name}.yaml":
         return rewrite_mentions(text, path, workspace.kinds.id_forms, ids, meaning, moves)
-    pieces: list[str] = []
-    count = 0
+    joined, count, line = "", 0, 0
     unclear: list[Unclear] = []
-    line = 0
     forms = workspace.kinds.id_forms
     for is_own, piece in _stretches(text):
         result = Rewritten(piece) if is_own else rewrite_mentions(piece, path, forms, ids, meaning, moves)
-        count += result.count
-        unclear += [
-            replace(mention, position=Position(mention.position.line + line, mention.position.column))
-            for mention in result.unclear
-        ]
-        line += piece.count("\n")
-        pieces.append(result.text)
-    joined = "".join(pieces)
+        for mention in result.unclear:
+            position = Position(mention.position.line + line, mention.position.column)
+            unclear.append(replace(mention, position=position))
+        joined, count, line = joined + result.text, count + result.count, line + piece.count("\n")
+    problem = ""
     if joined != text and not _still_that_record(text, joined):
-        return Rewritten(text, 0, (*unclear, Unclear(path, Position(1), "", "this file's form can't be edited safely")))
-    if joined != text and decode_record(text, kind, path)[0] and not decode_record(joined, kind, path)[0]:
-        return Rewritten(text, 0, (*unclear, Unclear(path, Position(1), "", "the record would become invalid")))
+        problem = "this file's form can't be edited safely"
+    elif joined != text and decode_record(text, kind, path)[0] and not decode_record(joined, kind, path)[0]:
+        problem = "the record would become invalid"
+    if problem:
+        return Rewritten(text, 0, (*unclear, Unclear(path, Position(1), "", problem)))
     return Rewritten(joined, count, tuple(unclear))
 
 
@@ -294,25 +282,17 @@ def _stretches(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _still_that_record(before: str, after: str) -> bool:
-    try:
-        old, new = load(before), load(after)
-    except YamlProblemError:
-        return False
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        return False
-    return all(old.get(key) == new.get(key) for key in _IDENTITY_KEYS)
+    old, new = data_in(before), data_in(after)
+    return old is not None and new is not None and all(old.get(key) == new.get(key) for key in _IDENTITY_KEYS)
 
 
 def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]:
     """Return the text files that match one of the patterns: tracked ones and new ones that git does not ignore."""
-    if not patterns:
-        return []
-    if workspace.git.top is None:
-        return sorted(_walked(workspace, patterns))
-    names = workspace.git.run_names("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_options(patterns), "--", ".",
-                              f":(exclude){ORBIT}/state", f":(exclude){ORBIT}/schemas", settings=_SETTINGS,
-                              check=False)  # fmt: skip
-    return sorted({*names})
+    if not patterns or workspace.git.top is None:
+        return sorted(_walked(workspace, patterns)) if patterns else []
+    options = ("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_options(patterns))
+    where = (".", *(f":(exclude){folder}" for folder in _GENERATED))
+    return sorted({*workspace.git.run_names(*options, "--", *where, settings=_SETTINGS, check=False)})
 
 
 def lines_at(git: Git, tree: str | None, patterns: Sequence[str]) -> dict[str, set[str]]:
@@ -335,7 +315,6 @@ def _options(patterns: Sequence[str]) -> list[str]:
 
 
 def _walked(workspace: Workspace, patterns: Sequence[str]) -> Iterator[str]:
-    """Yield matching files where there is no git."""
     expression = re.compile(
         "|".join(pattern.replace("[[:space:]]", r"\s") for pattern in patterns).encode(), re.IGNORECASE
     )
@@ -349,12 +328,10 @@ def _walked(workspace: Workspace, patterns: Sequence[str]) -> Iterator[str]:
 
 
 def _all_files(workspace: Workspace) -> Iterator[str]:
-    generated = (f"{ORBIT}/state/", f"{ORBIT}/schemas/")
-    return (path for path in walk(workspace.root) if not path.startswith(generated))
+    return (path for path in walk(workspace.root) if not path.startswith(_GENERATED))
 
 
 def _unique_names(workspace: Workspace, moves: DocumentMoves) -> frozenset[str]:
-    """Return the names of moved documents that no other file has."""
     names = {path.rpartition("/")[2] for path in moves.paths}
     if not names:
         return frozenset()

@@ -108,7 +108,6 @@ def _links(text: str) -> Iterator[str]:
 
 
 def _file_of(record: Record, target: str) -> str | None:
-    """Return the file that a link in a record's text names, from the root; None for addresses and what leads out."""
     file, _, anchor = target.partition("#")
     file = unquote(file.partition("?")[0])
     if not file or _SCHEME.match(file) or "." not in posixpath.basename(file) or any(map(str.isspace, file)):

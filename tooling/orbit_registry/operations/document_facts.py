@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import PurePosixPath
@@ -49,10 +49,8 @@ class Candidate:
     @property
     def number(self) -> int | None:
         """The number the text gives the decision, where it is one that ids are made of."""
-        digits = self.entry.number
-        if digits is None or not _ONLY_DIGITS.match(digits):
-            return None
-        return int(digits) if int(digits) <= HIGHEST else None
+        digits = self.entry.number or ""
+        return int(digits) if _ONLY_DIGITS.match(digits) and int(digits) <= HIGHEST else None
 
     @property
     def label(self) -> str:
@@ -125,8 +123,9 @@ def number_candidates(
         else:
             holder[number] = candidate
             reasons[index] = None
-    wanting = [index for index, reason in reasons.items() if reason is not None]
-    fresh = dict(zip(wanting, take(len(wanting), {*used, *holder}), strict=True)) if wanting else {}
+    renumbered = [index for index, reason in reasons.items() if reason is not None]
+    ids = take(len(renumbered), {*used, *holder}) if renumbered else []
+    fresh = dict(zip(renumbered, ids, strict=True))
     folders = {posixpath.dirname(candidate.path) for candidate in candidates if not candidate.in_log}
     series = _series_of(candidates)
     numbered = []
@@ -139,30 +138,23 @@ def number_candidates(
 
 
 def _legacy_names(
-    candidate: Candidate,
-    record_id: str,
-    folders: Collection[str],
-    series: Collection[tuple[str, str]],
-    *,
-    shared: bool,
+    candidate: Candidate, record_id: str, folders: Collection[str], series: Collection[tuple[str, str]], *, shared: bool
 ) -> tuple[str, ...]:
-    """Return the names a decision was known by, the most specific last."""
     entry = candidate.entry
     names: list[str] = [*entry.legacy_ids]
     if candidate.in_log:
         if candidate.local_name and f"ADR-{entry.number}" != record_id:
             names.append(candidate.local_name)
     else:
-        folder = posixpath.dirname(candidate.path)
         pure = PurePosixPath(candidate.path)
-        nested = any(above in folders for above in _above(folder))
+        folder = posixpath.dirname(candidate.path)
+        parents = ("" if parent == PurePosixPath() else str(parent) for parent in pure.parent.parents)
+        nested = any(parent in folders for parent in parents)
         if entry.number:
             names.append(entry.number)
             if folder and (nested or shared):
                 names.append(f"{posixpath.basename(folder)}/ADR-{entry.number}")
-        names += [
-            *_series_name(pure.stem, entry.number, [code for series_folder, code in series if series_folder == folder])
-        ]
+        names += _series_name(pure.stem, entry.number, [code for above, code in series if above == folder])
         names += [fact.raw for fact in entry.facts if fact.key == "number" and fact.style == "front-matter"]
         names += [fact.raw.strip("/ ").rpartition("/")[2] for fact in entry.facts if fact.key == "page"]
         names.append(posixpath.basename(folder) if pure.stem.lower() in GENERIC_NAMES else pure.stem)
@@ -180,11 +172,7 @@ def _series_of(candidates: Sequence[Candidate]) -> set[tuple[str, str]]:
         file_name = read_series_name(PurePosixPath(candidate.path).stem) if not candidate.in_log else None
         if file_name is not None and file_name.number is not None:
             numbers[posixpath.dirname(candidate.path), file_name.lead.lower()].add(file_name.number)
-    return {
-        key
-        for key, distinct in numbers.items()
-        if len(distinct) > 1 or any(_ZEROS.match(number) for number in distinct)
-    }
+    return {key for key, distinct in numbers.items() if len(distinct) > 1 or any(map(_ZEROS.match, distinct))}
 
 
 def _series_name(stem: str, number: str | None, series: Collection[str]) -> list[str]:
@@ -194,25 +182,17 @@ def _series_name(stem: str, number: str | None, series: Collection[str]) -> list
     `20260401-02-queues`, that is `ADR-20260401-02`.
     """
     file_name = read_name(stem)
-    counter = _OF_THE_DAY.match(file_name.title) if file_name is not None and file_name.date else None
-    if file_name is not None and file_name.date and counter:
+    if file_name is None:
+        file_name = read_series_name(stem)
+        digits = number or ""
+        is_same = file_name and file_name.number and digits.isdigit() and int(file_name.number) == int(digits)
+        if file_name is None or not (is_same or file_name.lead.lower() in series):
+            return []
+    counter = _OF_THE_DAY.match(file_name.title) if file_name.date else None
+    if file_name.date and counter:
         return [f"ADR-{file_name.date.replace('-', '')}-{counter.group()}"]
-    series_name = read_series_name(stem) if file_name is None else None
-    same = (
-        series_name is not None
-        and series_name.number is not None
-        and (number or "").isdigit()
-        and int(series_name.number) == int(number or 0)
-    )
-    file_name = series_name if series_name is not None and (same or series_name.lead.lower() in series) else file_name
-    if file_name is None or file_name.number is None or file_name.lead.strip("-_ ").lower() in _PLAIN_SERIES:
-        return []
-    return [f"{file_name.lead}{file_name.number}"]
-
-
-def _above(folder: str) -> list[str]:
-    parts = folder.split("/") if folder else []
-    return ["/".join(parts[:length]) for length in range(len(parts))]
+    is_plain = file_name.number is None or file_name.lead.strip("-_ ").lower() in _PLAIN_SERIES
+    return [] if is_plain else [f"{file_name.lead}{file_name.number}"]
 
 
 STATUS_LIMIT = 2000
@@ -228,12 +208,7 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
     """Return the fields of a record that a document states; a status it doesn't state is `unknown`."""
     entry, candidate = decision.candidate.entry, decision.candidate
     form = "log" if candidate.in_log else "file"
-    source = {
-        "path": candidate.path,
-        "heading": heading_of(entry, form),
-        "format": form,
-        "authority": "document",
-    }
+    source = {"path": candidate.path, "heading": heading_of(entry, form), "format": form, "authority": "document"}
     feature = candidate.feature
     is_feature = feature is not None and _FEATURE.match(feature) and feature.lower() not in _NO_FEATURES
     return {
@@ -402,12 +377,10 @@ class Targets:
 
     def _in_file(self, path: str, file: str, fragment: str, text: str) -> tuple[str, ...] | None:
         """Return the records of the file a link names; None where the words are no link but a name with a slash."""
-        if file.startswith("/"):
-            target = posixpath.normpath(file.lstrip("/"))
-        else:
-            target = posixpath.normpath(posixpath.join(posixpath.dirname(path), file)) if file else path
+        folder = "" if file.startswith("/") else posixpath.dirname(path)
+        target = posixpath.normpath(posixpath.join(folder, file.lstrip("/"))) if file else path
         if target not in self._by_path:
-            return None if not is_markdown(file) else ()
+            return () if is_markdown(file) else None
         return self.at(target, fragment, text)
 
     def held(self, path: str) -> Collection[str]:
@@ -420,10 +393,7 @@ class Targets:
         if len(records) < 2:
             return tuple(records)
         number = _IN_FRAGMENT.search(unquote(fragment)) or _IN_FRAGMENT.search(text)
-        requested = int(number["number"]) if number else None
-        return tuple(
-            record for record, known_number in records.items() if requested is not None and known_number == requested
-        )
+        return tuple(record for record, own_number in records.items() if number and own_number == int(number["number"]))
 
     def _named(self, path: str, target: str) -> tuple[tuple[str, ...], str] | None:
         match = _NUMBER.match(target.strip("`[]() "))
@@ -439,7 +409,6 @@ class Targets:
         return (tuple(dict.fromkeys(ids)), "several decisions have that name") if ids else None
 
     def _nearest(self, path: str, ids: list[str]) -> list[str]:
-        """Return those of several records whose documents share the most folders with the one at `path`."""
         if len(ids) < 2:
             return ids
         here = posixpath.dirname(path).split("/")
@@ -498,49 +467,34 @@ def _short_line(text: str) -> str:
 class EdgeTable:
     """Edges by record; a supersession is listed at both of its ends."""
 
-    supersedes: dict[str, list[str]]
-    superseded_by: dict[str, list[str]]
-    links: dict[str, list[tuple[str, str]]]
-    implied: list[tuple[str, Edge]]
+    by_record: dict[str, dict[str, list[object]]] = field(default_factory=dict)
+    """Record → field → entries."""
+    implied: list[tuple[str, Edge]] = field(default_factory=list)
     """Records that get an edge which only the other one's document states."""
 
-    def fields(self, record: str) -> dict[str, object]:
-        """Return the fields of a record that hold its edges."""
-        links: list[object] = [{"rel": rel, "to": to} for rel, to in self.links.get(record, ())]
-        return {
-            "links": links,
-            "supersedes": list(self.supersedes.get(record, ())),
-            "superseded_by": list(self.superseded_by.get(record, ())),
-        }
-
-    def records(self) -> set[str]:
-        """Return every record that has an edge."""
-        return {*self.supersedes, *self.superseded_by, *self.links}
+    def add(self, record: str, name: str, entry: object) -> None:
+        """Add an entry to a field of a record."""
+        self.by_record.setdefault(record, {}).setdefault(name, []).append(entry)
 
 
 def tabulate(edges: Sequence[Edge]) -> EdgeTable:
     """Return the edges by record, each once, supersession at both ends."""
-    table = EdgeTable({}, {}, {}, [])
-    sources: dict[tuple[str, str, str], set[str]] = defaultdict(set)
-    first: dict[tuple[str, str, str], Edge] = {}
+    table = EdgeTable()
+    same: dict[tuple[str, str, str], list[Edge]] = defaultdict(list)
     for edge in edges:
-        key = (edge.rel, edge.subject, edge.target)
-        sources[key].add(edge.stated_by)
-        first.setdefault(key, edge)
-    related = {(subject, target) for rel, subject, target in first if rel != "references"}
-    for (rel, subject, target), edge in first.items():
+        same[edge.rel, edge.subject, edge.target].append(edge)
+    related = {(subject, target) for rel, subject, target in same if rel != "references"}
+    for (rel, subject, target), duplicates in same.items():
         if rel == "references" and ((subject, target) in related or (target, subject) in related):
             continue
-        if rel == "related_to" and (rel, target, subject) in first and target < subject:
+        if rel == "related_to" and (rel, target, subject) in same and target < subject:
             continue
         if rel == "supersedes":
-            table.supersedes.setdefault(subject, []).append(target)
-            table.superseded_by.setdefault(target, []).append(subject)
-            for end in (subject, target):
-                if end not in sources[rel, subject, target]:
-                    table.implied.append((end, edge))
-            continue
-        table.links.setdefault(subject, []).append((rel, target))
-        if subject not in sources[rel, subject, target]:
-            table.implied.append((subject, edge))
+            table.add(subject, "supersedes", target)
+            table.add(target, "superseded_by", subject)
+        else:
+            table.add(subject, "links", {"rel": rel, "to": target})
+        ends = (subject, target) if rel == "supersedes" else (subject,)
+        sources = {edge.stated_by for edge in duplicates}
+        table.implied += ((end, duplicates[0]) for end in ends if end not in sources)
     return table

@@ -49,10 +49,6 @@ def follow_moves(workspace: Workspace, moves: PathMoves, *, dry_run: bool = Fals
 
     `moves` are (old, new) files or folders, from the root. A decision that is still in the old
     document, or not in the new one, is left, with the reason.
-
-    Raises:
-        UsageError: nothing is at a new place, or no decision is of an old one.
-        RefusedError: an agent runs it, and a decision is live; nothing was written.
     """
     with nullcontext() if dry_run else writing(workspace):
         records = [record for record in read_collection(workspace).records if record.source is not None]
@@ -103,20 +99,18 @@ def _record_changes(
 
 
 def _reason_to_leave(workspace: Workspace, record: Record, old: str, new: str, records: Sequence[Record]) -> str:
-    """Return why a record does not follow its document; empty where it does."""
     if _reason_not_in(workspace, record, old) is None:
         return f"{old} still holds it; take it out there first, or let it be"
     reason = _reason_not_in(workspace, record, new)
     if reason:
         return reason
-    there = [other for other in records if other.source is not None and other.source.path == new]
-    heading = record.source.heading if record.source else None
-    same = next((other for other in there if other.source is not None and other.source.heading == heading), None)
+    place = (new, record.source.heading if record.source else None)
+    there = (other for other in records if other.source and (other.source.path, other.source.heading) == place)
+    same = next(there, None)
     return f"{new} is the document of {same.id} already; give each decision its own" if same else ""
 
 
 def _reason_not_in(workspace: Workspace, record: Record, path: str) -> str | None:
-    """Return why a document does not hold a record's decision; None where it does."""
     try:
         text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
     except OrbitError as error:
@@ -128,7 +122,6 @@ def _reason_not_in(workspace: Workspace, record: Record, path: str) -> str | Non
 
 
 def _config_changes(workspace: Workspace, moves: Sequence[_Move], outcomes: list[Outcome]) -> Iterator[FileChange]:
-    """Yield the change of the configuration that names an old place as that of decisions."""
     path = f"{ORBIT}/config.yaml"
     text = read_text(workspace.root / path)
     data = load(text)
@@ -197,7 +190,6 @@ def config_changes(workspace: Workspace, adopted: Sequence[Candidate], outcomes:
 
 
 def _main_log(design: str, adopted: Sequence[Candidate]) -> str | None:
-    """Return the log that holds more than half of the decisions, where there is one that is not a feature's."""
     counts = Counter(
         candidate.path for candidate in adopted if candidate.in_log and not is_of_feature(candidate.path, design)
     )
@@ -229,7 +221,6 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
-    """Return the folder that holds more than half of the decisions, where there is one."""
     current = [folder for folder in folders if not any(map(is_archive_folder, folder.split("/")))]
     counts = {folder: sum(_is_in(candidate.path, folder) for candidate in adopted) for folder in current}
     if not counts:

@@ -180,24 +180,18 @@ def markdown_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     for reason, paths in by_reason.items():
         stem, suffix = posixpath.splitext(paths[0])
         path, stem, start, end = shlex.quote(paths[0]), shlex.quote(stem), "", ""
-        number, result, purpose = "1 decision is", "Markdown of one", "keeps one findable as it is"
+        number, those, purpose = "1 decision is", "one", "keeps one findable as it is"
         if len(paths) > 1:
             path, stem = '"$file"', '"${file%.*}"'
             start, end = f"for file in {' '.join(_patterns(paths, suffix))}; do ", "; done"
-            number, result, purpose = (
-                f"{len(paths)} decisions are",
-                "Markdown of them",
-                "keeps them findable as they are",
-            )
+            number, those, purpose = f"{len(paths)} decisions are", "them", "keeps them findable as they are"
         command = _TO_MARKDOWN.get(suffix.lower(), "").format(path=path, stem=stem)
-        way = "write them as Markdown to import them"
-        if command:
-            way = f"`{start}{command}{end}` makes {result}, to import then"
+        way = f"`{start}{command}{end}` makes Markdown of {those}, to import then"
+        way = way if command else "write them as Markdown to import them"
         yield f"{number} {reason}: {way}; `{start}orbit import doc {path}{end}` {purpose}"
 
 
 def _patterns(paths: Iterable[str], suffix: str) -> list[str]:
-    """Return what names files of many folders in a shell."""
     folders = sorted({posixpath.dirname(path) for path in paths})
     names = [shlex.quote(folder) for folder in folders]
     if len(folders) > _FOLDERS:

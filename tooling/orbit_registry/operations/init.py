@@ -69,11 +69,7 @@ class SetupReport:
 
 
 def refuse_outside_git(folder: Path) -> None:
-    """Refuse a folder outside git, except the home folder, which holds personal records, and an existing workspace.
-
-    Raises:
-        WorkspaceNotFoundError: the folder is in no git repository, or is a git directory without files.
-    """
+    """Refuse a folder outside git, except the home folder, which holds personal records, and an existing workspace."""
     root = folder.resolve()
     git = Git(root)
     if git.top is not None or (root / ORBIT / "config.yaml").exists():
@@ -109,10 +105,6 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
     """Make `folder`, or the repository around it, a workspace; running it again changes nothing.
 
     A failure leaves nothing behind.
-
-    Raises:
-        ForeignWorkspaceError: an `.orbit/` of another tool stands there.
-        WorkspaceNotFoundError: `.orbit` is a file.
     """
     git = Git(folder.resolve())
     root = git.top or folder.resolve()
@@ -171,16 +163,18 @@ def detect_style(root: Path) -> AdrConfig:
     logs = sorted((root / "docs/design").glob(f"*/{LOG_NAME}"))
     configured = _adr_dir_folder(root)
     candidates = [*([configured] if configured else []), *(folder for folder in ADR_FOLDERS if folder != configured)]
-    git = Git(root)
-    counts = Counter({folder: _count_decisions(root / folder) for folder in candidates})
-    folders = [folder for folder, count in counts.items() if count and _is_not_ignored(git, folder)]
+    folders = _most_decisions(root, Counter({folder: _count_decisions(root / folder) for folder in candidates}))
     if not folders and not logs:
-        counts = _folders_by_name(root)
-        folders = [folder for folder, count in counts.items() if count and _is_not_ignored(git, folder)]
+        folders = _most_decisions(root, _folders_by_name(root))
     if folders:
-        best, *further = sorted(folders, key=lambda folder: -counts[folder])
-        return AdrConfig("file", best, tuple(further[: most_folders()]))
+        return AdrConfig("file", folders[0], tuple(folders[1 : most_folders() + 1]))
     return AdrConfig("log" if logs else "file", "docs/adr")
+
+
+def _most_decisions(root: Path, counts: Counter[str]) -> list[str]:
+    """Return the folders with decisions, the most first, without what git ignores: copies, which are never imported."""
+    git = Git(root)
+    return [folder for folder, count in counts.most_common() if count and _is_not_ignored(git, folder)]
 
 
 def most_folders() -> int:
@@ -189,23 +183,21 @@ def most_folders() -> int:
 
 
 def _folders_by_name(root: Path) -> Counter[str]:
-    """Count the decision files of folders anywhere that are called after decisions, but for those of tests."""
     counts: Counter[str] = Counter()
     for path in walk(root, hidden=False):
-        folder, name = home_folder(posixpath.dirname(path)), posixpath.basename(path)
-        stem, suffix = posixpath.splitext(name)
+        folder = home_folder(posixpath.dirname(path))
+        stem, suffix = posixpath.splitext(posixpath.basename(path))
         parts = folder.lower().split("/")
-        is_decision = (
+        if (
             is_decision_folder(parts[-1])
             and FOREIGN_FOLDERS.isdisjoint(parts)
             and not any(map(is_archive_folder, parts))
-        )
-        counts[folder] += is_decision and suffix == ".md" and is_decision_name(stem)
+        ):
+            counts[folder] += suffix == ".md" and is_decision_name(stem)
     return counts
 
 
 def _is_not_ignored(git: Git, folder: str) -> bool:
-    """Say whether git has a folder, or would take it: what it ignores is a copy of something, and never imported."""
     if git.top is None:
         return True
     try:
@@ -224,7 +216,6 @@ def _adr_dir_folder(root: Path) -> str | None:
 
 
 def _count_decisions(folder: Path) -> int:
-    """Count the decision files of a folder, those put away in folders below it (`accepted`, `archive`) too."""
     try:
         entries = list(folder.iterdir())
         count = sum(entry.suffix == ".md" and is_decision_name(entry.stem) for entry in entries)
@@ -239,15 +230,12 @@ def config_text(detected: AdrConfig) -> str:
     """Return a new configuration: what was detected as values, every other default of the schema as a comment."""
     adr: dict[str, object] = {}
     if detected != config_of({}).adr:
-        adr = {
-            "style": detected.style,
-            "folder": detected.folder,
-            **({"folders": [*detected.folders]} if detected.folders else {}),
-        }
+        adr = {"style": detected.style, "folder": detected.folder}
+        adr |= {"folders": [*detected.folders]} if detected.folders else {}
     forms = config_schema().document["properties"]
     plain = [_setting(name, form, None) for name, form in forms.items() if "default" in form]
     sections = [
-        _section(name, form, {"adr": adr}.get(name, {})) for name, form in forms.items() if "properties" in form
+        _section(name, form, adr if name == "adr" else {}) for name, form in forms.items() if "properties" in form
     ]
     return "\n\n".join([_HEAD, "\n".join(plain), *sections]) + "\n"
 
@@ -260,7 +248,6 @@ schema_version: 1"""
 
 
 def _section(name: str, form: Mapping[str, Any], values: Mapping[str, object], indent: str = "") -> str:
-    """Return a section, as a comment but for the keys that `values` sets."""
     lines = [_line(f"{indent}{name}:", form, is_set=bool(values))]
     for key, subform in form["properties"].items():
         below = f"{indent}  "
@@ -273,7 +260,6 @@ def _section(name: str, form: Mapping[str, Any], values: Mapping[str, object], i
 
 
 def _setting(name: str, form: Mapping[str, Any], configured: object, indent: str = "") -> str:
-    """Return a key with its own value, or with its default as a comment."""
     value = form["default"] if configured is None else configured
     if isinstance(value, dict) and value:
         entries = [f"#   {indent}{key}: [{', '.join(names)}]" for key, names in value.items()]

@@ -13,14 +13,15 @@ from datetime import UTC, datetime
 
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.formats.adr.model import AdrDocument
-from orbit_registry.formats.adr.writer import set_status
+from orbit_registry.formats.adr.writer import set_date, set_status, set_title
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations.document_facts import STATUS_LIMIT
-from orbit_registry.repository.documents import Document, first_prompt, prompts_of, read_documents, with_prose
+from orbit_registry.repository.codec import list_in
+from orbit_registry.repository.documents import Document, first_prompt, prompts_of, read_documents, whole
 from orbit_registry.repository.guard import refuse_secrets, refuse_secrets_in, write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import (
@@ -48,10 +49,6 @@ def transition(
     """Give a record another status; the same status again changes nothing, and `dry_run` writes nothing.
 
     Where it leaves review, the record says by whom, when and why.
-
-    Raises:
-        RefusedError: the kind's table has no such transition (it says which there are), an agent may not make it,
-            what would become live holds a secret, or the record does not say any more what the reviewer read.
     """
     with nullcontext() if dry_run else writing(workspace):
         record = read_collection(workspace).records.get(any_id)
@@ -68,11 +65,7 @@ def transition(
 def transitions(
     workspace: Workspace, ids: Iterable[str], to: str, author: Author
 ) -> tuple[list[Record], list[OrbitError]]:
-    """Give many records of one kind another status as one step, and return them, and why the others were left.
-
-    Raises:
-        RefusedError: an agent may not; nothing was written.
-    """
+    """Give many records of one kind another status as one step, and return them, and why the others were left."""
     with writing(workspace):
         records = read_collection(workspace).records
         done: list[Record] = []
@@ -94,7 +87,6 @@ def transitions(
 def _transition_changes(
     workspace: Workspace, record: Record, to: str, author: Author, review: Review | None = None
 ) -> tuple[list[FileChange], Record]:
-    """Return the changes of a transition, and the record afterwards."""
     refuse_transition(record, to)
     if to == SUPERSEDED and not record.superseded_by:
         raise RefusedError(
@@ -108,18 +100,17 @@ def _transition_changes(
     if record.phase == "pending" and result.phase == "live":
         _refuse_unfilled(workspace, record, to)
         refuse_secrets_in(changes)
-        for name, text in _other_files(workspace, record):
+        for name, text in other_files(workspace, record):
             refuse_secrets(name, text)
     return _out_of_inbox(workspace, record, result, changes) if record.phase == "pending" else (changes, result)
 
 
 def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
-    """Refuse to make a decision live whose template is not filled in; the message names the line."""
     source = record.source
     if not record.kind.in_document or (source is not None and source.authority == "document"):
         return
     documents = read_documents(workspace, [record])
-    prose = with_prose(workspace, record, documents).prose
+    prose = whole(workspace, [record])[0].prose
     prompt = first_prompt(prose, prompts_of(record.kind.folder, True))
     if prompt is None:
         return
@@ -134,8 +125,7 @@ def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
 
 
 def _refuse_changed(workspace: Workspace, record: Record, expected: str) -> None:
-    """Refuse a verdict on something else than what was read."""
-    now = with_prose(workspace, record, read_documents(workspace, [record])).digest
+    now = whole(workspace, [record])[0].digest
     if now != expected:
         message = f"{record.id} does not say what was read: its digest is {now}, not {expected}"
         raise RefusedError(message, hint=f"read it again: `orbit show {record.id}`")
@@ -150,7 +140,6 @@ def review_outcome(record: Record, to: str) -> str:
 
 
 def _review_fields(record: Record, to: str, review: Review, author: Author) -> Mapping[str, object]:
-    """Return what a review leaves in the record: who suggested it, who decided, when and why."""
     outcome = review_outcome(record, to)
     if not outcome:
         return {}
@@ -173,12 +162,7 @@ def refuse_transition(record: Record, to: str) -> None:
 
 
 def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author | None = None) -> tuple[Record, Record]:
-    """Let one record replace another: both ends are written, or neither.
-
-    Raises:
-        RefusedError: they are the same record, of different kinds, the new one does not hold, a circle would close, or
-            the old one can't be superseded.
-    """
+    """Let one record replace another: both ends are written, or neither."""
     with writing(workspace):
         records = read_collection(workspace).records
         old, new = records.get(old_id), records.get(new_id)
@@ -188,13 +172,10 @@ def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author 
         document_changes, restated = _document_status(workspace, old, words, SUPERSEDED)
 
         def closed(data: dict[str, object]) -> Mapping[str, object]:
-            by = _with_id(data.get("superseded_by"), new.id)
-            return {**data, "status": SUPERSEDED, "superseded_by": by, **restated}
+            return {**_with_id(data, "superseded_by", new.id), "status": SUPERSEDED, **restated}
 
         old_change, old_record = prepare_edit(workspace, old, closed)
-        new_change, new_record = prepare_edit(
-            workspace, new, lambda data: {**data, "supersedes": _with_id(data.get("supersedes"), old.id)}
-        )
+        new_change, new_record = prepare_edit(workspace, new, lambda data: _with_id(data, "supersedes", old.id))
         step = [*document_changes, old_change, new_change]
         write_step(workspace, f"{old.kind.name}-supersede", step, author=author)
         return old_record, new_record
@@ -210,8 +191,7 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
         )
     if new.phase != "live":
         raise RefusedError(
-            f"{new.id} is {new.status.name}; only a record that holds can replace another",
-            hint=_successor_hint(new),
+            f"{new.id} is {new.status.name}; only a record that holds can replace another", hint=_successor_hint(new)
         )
     if old.id in records.reachable(new.id, "superseded_by"):
         raise RefusedError(
@@ -227,7 +207,6 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
 
 
 def _successor_hint(record: Record) -> str:
-    """Return the verb that makes a record live, else the record that replaced it."""
     kind = record.kind
     to_live = [verb for verb, to in kind.verbs.items() if to in record.status.to and kind.status(to).phase == "live"]
     if to_live:
@@ -236,9 +215,8 @@ def _successor_hint(record: Record) -> str:
     return f"name what replaced it: {by}" if by else f"name one in force: `orbit {kind.name} list --phase live`"
 
 
-def _with_id(value: object, record_id: str) -> list[str]:
-    ids = [str(name) for name in value] if isinstance(value, list) else []
-    return ids if record_id in ids else [*ids, record_id]
+def _with_id(data: Mapping[str, object], name: str, record_id: str) -> dict[str, object]:
+    return {**data, name: [*dict.fromkeys((*list_in(data, name), record_id))]}
 
 
 def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
@@ -285,6 +263,20 @@ def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:
     return Document(path, text).entry(source.heading) if source else None
 
 
+def with_facts(document: Document, record: Record, facts: Mapping[str, str]) -> str | None:
+    """Return a record's document that states other facts: `date`, `status`, `title`; None where it has no such entry.
+
+    The title comes last, as an entry without a number is found by it.
+    """
+    text = document.text
+    for name, value in sorted(facts.items()):
+        entry = entry_in(document.path, text, record)
+        if entry is None:
+            return None
+        text = {"date": set_date, "status": set_status, "title": set_title}[name](text, entry, value)
+    return text
+
+
 def _out_of_inbox(
     workspace: Workspace, record: Record, result: Record, changes: list[FileChange]
 ) -> tuple[list[FileChange], Record]:
@@ -293,7 +285,7 @@ def _out_of_inbox(
     if record.path == path or record.kind.in_document:
         return changes, result
     record_change, *others = changes
-    beside = list(_other_files(workspace, record))
+    beside = list(other_files(workspace, record))
     folder = path.rpartition("/")[0]
     text = (record_change.after or "").replace(
         f"# {schema_line(workspace, record.kind, record.path)}\n", f"# {schema_line(workspace, record.kind, path)}\n", 1
@@ -307,7 +299,7 @@ def _out_of_inbox(
     return [*added, *removed, *others], replace(result, path=path)
 
 
-def _other_files(workspace: Workspace, record: Record) -> Iterator[tuple[str, str]]:
+def other_files(workspace: Workspace, record: Record) -> Iterator[tuple[str, str]]:
     """Yield names and texts of the other files in a record's folder: votes, long text, attachments."""
     folder = workspace.root / record.folder
     for file in sorted(folder.rglob("*")):
@@ -317,11 +309,7 @@ def _other_files(workspace: Workspace, record: Record) -> Iterator[tuple[str, st
 
 
 def change_fields(workspace: Workspace, any_id: str, edit: Edit, *, author: Author | None = None) -> Record:
-    """Change a record's fields; the caller's edit sees the data as the file has it now.
-
-    Raises:
-        RefusedError: the record is closed.
-    """
+    """Change a record's fields; the caller's edit sees the data as the file has it now."""
     with writing(workspace):
         result, changes = plan_change(workspace, any_id, edit)
         write_step(workspace, f"{result.kind.name}-update", changes, author=author)
@@ -331,20 +319,16 @@ def change_fields(workspace: Workspace, any_id: str, edit: Edit, *, author: Auth
 def plan_change(workspace: Workspace, any_id: str, edit: Edit) -> tuple[Record, list[FileChange]]:
     """Return the record and the change of its file that `change_fields` would make now; raises what that does."""
     record = read_collection(workspace).records.get(any_id)
-    _refuse_closed(record)
+    refuse_closed(record)
     change, result = prepare_edit(workspace, record, edit)
     return result, [change]
 
 
 def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> Record:
-    """Replace the text of a record's file by an edited one; `before` is the text that was edited.
-
-    Raises:
-        RefusedError: the record is closed, or its file is another one by now.
-    """
+    """Replace the text of a record's file by an edited one; `before` is the text that was edited."""
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
-        _refuse_closed(record)
+        refuse_closed(record)
         if read_text(workspace.root / record.path) != before:
             raise RefusedError(f"{record.path} has changed meanwhile", hint="begin again with the text it has now")
         result = validated(after, record.kind, record.path)
@@ -362,8 +346,7 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> 
         return validated(text, record.kind, record.path)
 
 
-def _refuse_closed(record: Record) -> None:
+def refuse_closed(record: Record, hint: str = "add a new record instead") -> None:
+    """Raise when a record is closed."""
     if record.phase == "closed":
-        raise RefusedError(
-            f"{record.id} is {record.status.name} and is kept as it was", hint="add a new record instead"
-        )
+        raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)

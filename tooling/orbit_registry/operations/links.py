@@ -10,6 +10,7 @@ from orbit_registry.model.ids import RELATED, SUPERSEDES, Link, relation
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.lifecycle import change_fields
+from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.writer import prepare_edit, writing
 from orbit_registry.workspace.author import Author
@@ -23,10 +24,6 @@ def link(
     """Let one record state a link to another; an inverse word (`amended_by`) is written at its other end.
 
     Returns the record that states the link, and the link.
-
-    Raises:
-        UsageError: there is no such relation, or it is supersession, which closes a record.
-        RefusedError: the two are one, the link is there, the record is closed, or an agent may not change it.
     """
     rel, inverted = _relation(records, subject, word, target)
     start, end = _ends(records, subject, target, inverted)
@@ -36,7 +33,7 @@ def link(
         raise RefusedError(f"{end.id} {rel} {start.id} is stated already", hint="it reads the same from both ends")
 
     def linked(data: dict[str, object]) -> Mapping[str, object]:
-        links = _links_in(data)
+        links = list_in(data, "links")
         if any(_matches(entry, rel, _names(end)) for entry in links):
             raise RefusedError(f"{start.id} {rel} {end.id} is stated already", hint=f"`orbit related {start.id}`")
         return {**data, "links": [*links, {"rel": rel, "to": end.id}]}
@@ -47,11 +44,7 @@ def link(
 def unlink(
     workspace: Workspace, records: RecordSet, subject: str, word: str, target: str, author: Author
 ) -> tuple[Record, Link]:
-    """Take back a link that a record states; `target` may be a name that no record has.
-
-    Raises:
-        RefusedError: it states no such link; the hint lists those it states.
-    """
+    """Take back a link that a record states; `target` may be a name that no record has."""
     rel, inverted = _relation(records, subject, word, target)
     if target in records or inverted:
         start, end = _ends(records, subject, target, inverted)
@@ -62,21 +55,19 @@ def unlink(
         start, names = records.get(subject), (target,)
 
     def unlinked(data: dict[str, object]) -> Mapping[str, object]:
-        links = _links_in(data)
+        links = list_in(data, "links")
         remaining = [entry for entry in links if not _matches(entry, rel, names)]
         if len(remaining) == len(links):
             existing = ", ".join(f"{stated_link.rel} {stated_link.to}" for stated_link in start.links) or "none"
             hint = f"its links: {existing}; what its text refers to goes with the text"
             raise RefusedError(f"{start.id} states no link {rel} {names[0]}", hint=hint)
-        return (
-            {**data, "links": remaining} if remaining else {key: value for key, value in data.items() if key != "links"}
-        )
+        others = {key: value for key, value in data.items() if key != "links"}
+        return {**data, "links": remaining} if remaining else others
 
     return change_fields(workspace, start.id, unlinked, author=author), Link(rel, names[0])
 
 
 def _relation(records: RecordSet, subject: str, word: str, target: str) -> tuple[str, bool]:
-    """Return the relation that a word names, and whether it is read from its other end."""
     rel, inverted = relation(word)
     if rel == SUPERSEDES:
         old, new = (subject, target) if inverted else (target, subject)
@@ -87,18 +78,12 @@ def _relation(records: RecordSet, subject: str, word: str, target: str) -> tuple
 
 
 def _ends(records: RecordSet, subject: str, target: str, inverted: bool) -> tuple[Record, Record]:
-    """Return the record that states a link and the one it leads to."""
     first, other = records.get(subject), records.get(target)
     return (other, first) if inverted else (first, other)
 
 
 def _names(record: Record) -> tuple[str, ...]:
     return (record.id, *record.legacy_ids)
-
-
-def _links_in(data: Mapping[str, object]) -> list[object]:
-    value = data.get("links")
-    return list(value) if isinstance(value, list) else []
 
 
 def _matches(entry: object, rel: str, names: Sequence[str]) -> bool:
@@ -114,11 +99,7 @@ def plan_globs(workspace: Workspace, additions: Sequence[tuple[Record, Sequence[
 
 
 def add_globs(workspace: Workspace, additions: Sequence[tuple[Record, Sequence[str]]]) -> list[FileChange]:
-    """Add globs to the records' scopes, all or none, and return what was written.
-
-    Raises:
-        RefusedError: an agent would change a record that holds; nothing was written.
-    """
+    """Add globs to the records' scopes, all or none, and return what was written."""
     with writing(workspace):
         changes = plan_globs(workspace, additions)
         write_step(workspace, "scope-suggest", changes)
@@ -126,10 +107,5 @@ def add_globs(workspace: Workspace, additions: Sequence[tuple[Record, Sequence[s
 
 
 def _with_globs(globs: tuple[str, ...], data: dict[str, object]) -> Mapping[str, object]:
-    scope = data.get("scope")
-    current = scope if isinstance(scope, Mapping) else {}
-    paths = current.get("paths")
-    return {
-        **data,
-        "scope": {**current, "paths": [*dict.fromkeys((*(paths if isinstance(paths, list) else ()), *globs))]},
-    }
+    scope = mapping_in(data, "scope")
+    return {**data, "scope": {**scope, "paths": [*dict.fromkeys((*list_in(scope, "paths"), *globs))]}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.adr_text import slug
+from orbit_registry.operations.adr import slug
 from orbit_registry.operations.citation_rewrite import (
     ChangedFile,
     CitationMap,
@@ -26,9 +25,11 @@ from orbit_registry.operations.citation_rewrite import (
     number_of,
     rewrite_everywhere,
 )
+from orbit_registry.operations.lifecycle import other_files
+from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.documents import LOG_NAME, Document
 from orbit_registry.repository.guard import write_step
-from orbit_registry.repository.ids import allocate, claims_folder, seen_numbers
+from orbit_registry.repository.ids import allocate, seen_numbers, short_name
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import ChangeSet, validated, writing
@@ -107,10 +108,6 @@ def renumber(workspace: Workspace, any_id: str, number: int | None = None, *, dr
     """Give a record a new number, the next free one unless `number` is given; the old id still resolves.
 
     `any_id` is an id, a legacy id, a uid, or the path of the record's file or folder (two records may share an id).
-
-    Raises:
-        RecordNotFoundError, AmbiguousIdError: nothing, or several records, answer to `any_id`.
-        RefusedError: the kind has no numbers, the number is taken, or a merge waits to be resolved.
     """
     if dry_run:
         return _plan(workspace, any_id, number, dry_run=True)[0]
@@ -145,11 +142,7 @@ def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: boo
 
 
 def find_record(records: RecordSet, any_id: str) -> Record:
-    """Return the record that an id, legacy id, uid or path means.
-
-    Raises:
-        RecordNotFoundError, AmbiguousIdError: nothing, or several records, answer to it.
-    """
+    """Return the record that an id, legacy id, uid or path means."""
     path = any_id.removeprefix("./").rstrip("/")
     for record in records:
         if path in (record.path, record.folder) or (_UID.match(any_id) and record.uid == any_id):
@@ -161,62 +154,51 @@ def find_record(records: RecordSet, any_id: str) -> Record:
 
 def _new_id(workspace: Workspace, record: Record, number: int | None, *, dry_run: bool) -> tuple[str, str]:
     kind = record.kind
-    claims = list(seen_numbers(workspace, kind, claims_folder(workspace) / f"{kind.name}.json"))
-    highest = max((claim.number for claim in claims), default=0)
     if number is None:
-        if dry_run:
-            return sequence_id(kind.prefix, highest + 1), ""
-        allocation = allocate(workspace, kind)[0]
-        return allocation.id, f"the next above {allocation.above}"
+        allocation = allocate(workspace, kind, dry_run=dry_run)[0]
+        return allocation.id, "" if dry_run else f"the next above {allocation.above}"
     requested = sequence_id(kind.prefix, number)
     if requested == record.id:
         raise RefusedError(f"{record.id} has that number already", hint="leave --to out to get the next free number")
+    seen = list(seen_numbers(workspace, kind))
     location = _branch_with(workspace, record, requested)
     if location is None and not _was_its_id(record, requested):
-        location = next((claim.where for claim in claims if claim.number == number), None)
+        location = next((other.where for other in seen if other.number == number), None)
     if location is not None or (workspace.folder_of(kind) / requested).exists():
         where = location or "in the working tree"
         raise RefusedError(f"{requested} is taken: {where}", hint="leave --to out to get the next free number")
-    if number > highest and not dry_run:
-        allocate(workspace, kind, number - highest)
+    if not dry_run and number > max((other.number for other in seen), default=0):
+        allocate(workspace, kind, above=number - 1)
     return requested, "as asked for"
 
 
 def _was_its_id(record: Record, record_id: str) -> bool:
-    """Say whether an id was the record's own before."""
     return any(name.rpartition("/")[2] == record_id for name in record.legacy_ids)
 
 
 def _branch_with(workspace: Workspace, record: Record, record_id: str) -> str | None:
-    """Return a branch that has another record under this id, in words."""
     git, kind = workspace.git, record.kind
     if git.top is None:
         return None
-    folder = git.prefix + f"{ORBIT}/{kind.plural}"
     with contextlib.suppress(GitError):
-        for ref, names in git.names(git.refs(), folder).items():
+        for ref, names in git.names_on_refs(f"{ORBIT}/{kind.plural}").items():
             content = git.read(ref, f"{ORBIT}/{kind.file_of(record_id)}") if record_id in names else None
             if content is not None and record.uid.encode() not in content:
-                return f"on {ref.removeprefix('refs/heads/').removeprefix('refs/remotes/')}"
+                return f"on {short_name(ref)}"
     return None
 
 
 def _default_branch_has_other(workspace: Workspace, record: Record) -> bool:
     """Say whether the default branch has another record under this id, so that the bare id will be that one's."""
-    git = workspace.git
-    branch = git.default_branch() if git.top is not None else None
-    theirs = git.read(branch, record.path) if branch else None
+    commit = workspace.default_commit()
+    theirs = workspace.git.read(commit, record.path) if commit else None
     return theirs is not None and record.uid.encode() not in theirs
 
 
 def move_record(
     workspace: Workspace, draft: ChangeSet, record: Record, new: str, aliases: tuple[str, ...], reason: str
 ) -> Renumbered:
-    """Draft a record's move to its new folder, and its document's to its new name, with the number in both.
-
-    Raises:
-        RefusedError: the target path exists.
-    """
+    """Draft a record's move to its new folder, and its document's to its new name, with the number in both."""
     old, kind = record.id, record.kind
     folder = f"{record.folder.rpartition('/')[0]}/{new}"
     path = f"{folder}/{kind.name}.yaml"
@@ -230,12 +212,11 @@ def move_record(
     text = draft.text(record.path) or ""
     result = rewrite(text, renumbered_data(record.data, old, new, aliases, document), order=kind.schema.properties)
     validated(result, kind, path)
-    for name in _files_below(workspace, record.folder):
-        moved = f"{folder}/{name}"
-        content = draft.text(f"{record.folder}/{name}")
-        draft.put(moved, renamed_votes(content, old, new) if name == VOTES and content else content)
-        draft.put(f"{record.folder}/{name}", None)
-        draft.came_from[moved] = f"{record.folder}/{name}"
+    for name, content in other_files(workspace, record):
+        draft.move(f"{record.folder}/{name}", f"{folder}/{name}")
+        if name == VOTES:
+            draft.put(f"{folder}/{name}", renamed_votes(content, old, new))
+    draft.move(record.path, path)
     draft.put(path, result)
     if source and document:
         prose = draft.readable(source.path)
@@ -246,30 +227,18 @@ def move_record(
     return Renumbered(record.uid, record.title, old, new, aliases, path, document, reason)
 
 
-def _files_below(workspace: Workspace, folder: str) -> list[str]:
-    """Return the regular files of a record's folder, named from it."""
-    files = []
-    top = workspace.root / folder
-    for parent, folders, names in os.walk(top):
-        folders[:] = [name for name in folders if not name.startswith(".tmp-")]
-        prefix = os.path.relpath(parent, top).replace(os.sep, "/")
-        files += [name if prefix == "." else f"{prefix}/{name}" for name in names if not name.startswith(".tmp-")]
-    return sorted(files)
-
-
 def document_moves(records: RecordSet, record: Record, done: Renumbered) -> DocumentMoves:
     """Return the move of a record's document, and whose ids the links to documents mean."""
     source = record.source
     if source is None:
         return DocumentMoves()
-    shared = any(other.source and other.source.path == source.path for other in records if other.uid != record.uid)
-    own_links = (
-        {} if shared else {source.path: {done.old: done.new}, done.document or source.path: {done.old: done.new}}
-    )
-    others = [other for other in records.with_id(record.id) if other.uid != record.uid and other.source]
-    other_links = {other.source.path: {done.old: done.old} for other in others if other.source and not shared}
     moved = {source.path: done.document} if done.document and done.document != source.path else {}
-    return DocumentMoves(moved, frozenset(), {**other_links, **own_links})
+    others = [other for other in records if other.uid != record.uid and other.source]
+    if any(other.source and other.source.path == source.path for other in others):
+        return DocumentMoves(moved)
+    links = {other.source.path: {done.old: done.old} for other in others if other.source and other.id == record.id}
+    links |= {path: {done.old: done.new} for path in (source.path, done.document or source.path)}
+    return DocumentMoves(moved, owners=links)
 
 
 def _meaning(records: RecordSet, record: Record, done: Renumbered, alone: bool) -> CitationMap:
@@ -318,11 +287,10 @@ def renumbered_data(
     data: Mapping[str, object], old: str, new: str, aliases: Sequence[str], document: str | None
 ) -> dict[str, object]:
     """Return a record's data under a new id, with its old names and where its document now is."""
-    legacy_ids = data.get("legacy_ids")
-    names = [str(name) for name in legacy_ids] if isinstance(legacy_ids, list) else []
-    result = {**data, "id": new, "legacy_ids": list(dict.fromkeys((*(n for n in names if n != new), *aliases)))}
-    source = data.get("source")
-    if isinstance(source, Mapping):
+    names = dict.fromkeys((*(name for name in list_in(data, "legacy_ids") if name != new), *aliases))
+    result = {**data, "id": new, "legacy_ids": [*names]}
+    source = mapping_in(data, "source")
+    if source:
         moved = {**source, "path": document or source["path"]}
         if "heading" in source:
             moved["heading"] = _renumbered_heading(str(source["heading"]), old, new)
@@ -343,8 +311,9 @@ def entry_of(text: str, path: str, heading: str | None, title: str) -> AdrDocume
     first = document.entry(heading)
     if first is None or first.number is None:
         return first
-    same = [entry for entry in document.file.entries if entry.number and int(entry.number) == int(first.number)]
-    return next((entry for entry in same if entry.title == title), first)
+    number = int(first.number)
+    entries = (entry for entry in document.file.entries if entry.number and int(entry.number) == number)
+    return next((entry for entry in entries if entry.title == title), first)
 
 
 def renumbered_document(text: str, path: str, heading: str | None, title: str, old: str, new: str) -> str:

@@ -26,12 +26,7 @@ class VoteResult:
 
 
 def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteResult:
-    """Vote for a record that holds; the same voter for the same task counts once.
-
-    Raises:
-        RefusedError: the record is pending or closed, the task is empty, or a secret.
-        RecordNotFoundError: there is no such record.
-    """
+    """Vote for a record that holds; the same voter for the same task counts once."""
     record = read_collection(workspace).records.get(any_id)
     if record.phase != "live":
         message = f"{record.id} is {record.status.name}; votes count for records that hold"

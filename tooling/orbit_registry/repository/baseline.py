@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.formats.position import Position, YamlProblemError
 from orbit_registry.formats.yaml import dump, load
-from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text, write_atomic
 from orbit_registry.workspace.workspace import Workspace
 
@@ -64,7 +65,6 @@ def baseline_key(diagnostic: Diagnostic) -> BaselineFinding:
 
 
 def _printable(text: str) -> str:
-    """Return a text with bytes that are no UTF-8 escaped."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -102,24 +102,22 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
         return Diagnostic(BROKEN, Severity.ERROR, message, where, hint)
 
     try:
-        data = load(read_text(file, limit=DOCUMENT_LIMIT))
+        value = load(read_text(file, limit=DOCUMENT_LIMIT))
     except YamlProblemError as error:
-        problem = from_problem(error.problem, path)
-        return Baseline(), [broken(problem.message, problem.location)]
+        return Baseline(), [broken(error.problem.message, Location(path, error.problem.position))]
     except OrbitError as error:
         return Baseline(), [broken(error.message.replace(f"{file}", path), Location(path))]
-    start = Location(path, Position(1))
-    version = data.get("schema_version") if isinstance(data, dict) else None
+    start, data = Location(path, Position(1)), value if isinstance(value, dict) else {}
+    version, rows = data.get("schema_version"), data.get("findings")
     if isinstance(version, int) and version > VERSION:
         message = f"schema_version {version} is newer than this tool knows ({VERSION})"
         return Baseline(), [broken(message, start, _UPGRADE)]
     counts: Counter[BaselineFinding] = Counter()
-    rows = data.get("findings") if isinstance(data, dict) else None
     for row in rows if isinstance(rows, list) else [None]:
         if not isinstance(row, dict) or not isinstance(row.get("count", 1), int):
             return Baseline(), [broken("the baseline holds something that is no list of findings", start)]
-        names = ("code", "path", "record", "message")
-        counts[BaselineFinding(*(str(row.get(name, "")) for name in names))] += max(0, int(row.get("count", 1)))
+        finding = BaselineFinding(*(str(row.get(name, "")) for name in ("code", "path", "record", "message")))
+        counts[finding] += max(0, int(row.get("count", 1)))
     return Baseline(counts), []
 
 
@@ -132,25 +130,24 @@ def refuse_newer(workspace: Workspace) -> None:
 
 def baseline_text(baseline: Baseline) -> str:
     """Return the file's text: sorted, so that the same findings give the same bytes."""
-    rows: list[dict[str, object]] = []
-    for finding, count in sorted(baseline.counts.items()):
-        row: dict[str, object] = {"code": finding.code, "path": finding.path}
-        if finding.record:
-            row["record"] = finding.record
-        row["message"] = finding.message
-        if count > 1:
-            row["count"] = count
-        rows.append(row)
+    rows: list[dict[str, object]] = [
+        {
+            "code": finding.code,
+            "path": finding.path,
+            **({"record": finding.record} if finding.record else {}),
+            "message": finding.message,
+            **({"count": count} if count > 1 else {}),
+        }
+        for finding, count in sorted(baseline.counts.items())
+    ]
     return dump({"schema_version": VERSION, "findings": rows}, comment=_COMMENT)
 
 
 def write_baseline(workspace: Workspace, baseline: Baseline) -> bool:
     """Write the baseline; False where the file has the same text already."""
     text = baseline_text(baseline)
-    try:
+    with contextlib.suppress(OrbitError):
         if workspace.baseline.exists() and read_text(workspace.baseline, limit=DOCUMENT_LIMIT) == text:
             return False
-    except OrbitError:
-        pass
     write_atomic(workspace.baseline, text)
     return True

@@ -72,3 +72,24 @@ def ordered(data: Mapping[str, object], order: Sequence[str]) -> dict[str, objec
     """Return data with keys in the schema's order, unknown ones last."""
     listed = {name: data[name] for name in order if name in data}
     return {**listed, **{name: value for name, value in data.items() if name not in listed}}
+
+
+def data_in(text: str | None) -> dict[str, object] | None:
+    """Return the mapping in a record file's text; None where it holds none."""
+    try:
+        data = load(text or "")
+    except YamlProblemError:
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def mapping_in(data: Mapping[str, object], name: str) -> Mapping[str, object]:
+    """Return a field that is a mapping; empty where it is none."""
+    value = data.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def list_in(data: Mapping[str, object], name: str) -> list[object]:
+    """Return the entries of a field that is a list; none where it is no list."""
+    value = data.get(name)
+    return list(value) if isinstance(value, list) else []

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,17 +19,7 @@ from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import RecordFolder
-from orbit_registry.workspace.cache import FileValue
-from orbit_registry.workspace.files import (
-    DOCUMENT_LIMIT,
-    Folders,
-    decode,
-    document_text,
-    inside,
-    read_bytes,
-    read_text,
-    walk,
-)
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, Folders, document_text, inside, read_text, walk
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 if TYPE_CHECKING:
@@ -174,11 +163,11 @@ def read_documents(workspace: Workspace, records: Iterable[Record]) -> Documents
     by_path: dict[str, Document] = {}
     problems: list[Diagnostic] = []
     for path in sorted(paths):
-        document = load_document(workspace, path)
-        if isinstance(document, Document):
-            by_path[path] = document
-        elif document is not None:
-            problems.append(document)
+        match load_document(workspace, path):
+            case Document() as document:
+                by_path[path] = document
+            case Diagnostic() as problem:
+                problems.append(problem)
     return Documents(by_path, tuple(problems))
 
 
@@ -202,27 +191,45 @@ def _leads_inside(root: Path, path: str) -> bool:
     return (root / path).is_symlink() and target.is_file() and target.is_relative_to(root.resolve())
 
 
-def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Record:
-    """Return a record with its prose filled in."""
+DecisionIn = Callable[[Record, str], tuple[str, Options] | None]
+"""Prose and options of a record's decision in the file at a path; None where it does not hold the decision."""
+
+
+def with_prose(record: Record, decision_in: DecisionIn, text_of: Callable[[str], str | None]) -> Record:
+    """Return a record with its prose and options, whichever file holds them."""
     if record.kind.in_record:
         return record
     if record.kind.in_file:
-        return replace(
-            record, prose=(document_text(workspace.root, record.source.path) if record.source else None) or ""
-        )
-    prose = documents.prose_of(record)
-    if prose is not None:
-        return replace(record, prose=prose, options=documents.options_of(record))
-    body = workspace.root / record.body_path
-    try:
-        text = read_text(body, limit=DOCUMENT_LIMIT) if body.exists() else None
-    except OrbitError:
-        return record
-    return record if text is None else replace(record, prose=text, options=_options_of_body(record.body_path, text))
+        return replace(record, prose=(text_of(record.source.path) if record.source else None) or "")
+    for path in (*([record.source.path] if record.source else []), record.body_path):
+        decision = decision_in(record, path)
+        if decision is not None:
+            return replace(record, prose=decision[0], options=decision[1])
+    return record
 
 
-def _options_of_body(path: str, text: str) -> Options:
-    return Document(path, text).options((0, (0, len(text))))
+def prose_in(documents: Documents, text_of: Callable[[str], str | None]) -> DecisionIn:
+    """Return what finds the prose of decisions in documents and body files, without their options."""
+
+    def decision_in(record: Record, path: str) -> tuple[str, Options] | None:
+        prose = text_of(path) if path == record.body_path else documents.prose_of(record)
+        return None if prose is None else (prose, NO_OPTIONS)
+
+    return decision_in
+
+
+def whole(workspace: Workspace, records: Iterable[Record]) -> list[Record]:
+    """Return records with their prose and options, reading only their documents."""
+    text_of = cache(partial(document_text, workspace.root))
+
+    @cache
+    def document(path: str) -> Document:
+        return Document(path, text_of(path) or "")
+
+    def decision_in(record: Record, path: str) -> tuple[str, Options] | None:
+        return _decision(document(path), _heading(record, path)) if text_of(path) is not None else None
+
+    return [with_prose(record, decision_in, text_of) for record in records]
 
 
 def entry_text(document: Document, entry: AdrDocument) -> str:
@@ -252,82 +259,48 @@ class ProseReading:
         states = workspace.cache.hashes(workspace.root, paths)
         self.states = {path: state for path, state in states.items() if state.error is None}
         """Readable documents and bodies by path."""
-        self._latest: tuple[str, str | None, str] = ("", None, "")
+        self._text = lru_cache(maxsize=1)(self._read)  # records of one log follow each other
 
     def document_text(self, record: Record) -> str | None:
         """Return the full text of a decision's document."""
-        return self._text(record.source.path)[0] if record.source and record.kind.in_document else None
+        return self._text(record.source.path) if record.source and record.kind.in_document else None
 
     def filled(self, records: Iterable[Record]) -> RecordSet:
         """Return the records with their prose, and decisions with the options that it states."""
         records = list(records)
         headings: dict[str, set[str]] = defaultdict(set)
-        for record in records:
-            if record.kind.in_document and (path := self._home(record)) is not None:
+        for record in (record for record in records if record.kind.in_document):
+            paths = (record.source.path if record.source is not None else "", record.body_path)
+            for path in [path for path in paths if path in self.states][:1]:
                 headings[path].add(_heading(record, path))
-        entries = self._workspace.cache.files(
-            "prose",
-            self._workspace.root,
-            headings,
-            lambda path, content: _entries(path, content.decode("utf-8", "replace"), headings[path]),
-            limit=DOCUMENT_LIMIT,
-        )
-        return RecordSet(self._filled(record, entries) for record in records)
 
-    def _home(self, record: Record) -> str | None:
-        """Return the file with a decision's prose: its document, else its body."""
-        paths = (record.source.path if record.source is not None else "", record.body_path)
-        return next((path for path in paths if path in self.states), None)
+        def read(path: str, content: bytes) -> dict[str, _Row | None] | None:
+            try:
+                return _rows(path, content.decode("utf-8"), headings[path])
+            except UnicodeDecodeError:  # a check reports it; a record without its prose is still a record
+                return None
 
-    def _filled(self, record: Record, entries: Mapping[str, FileValue]) -> Record:
-        if record.kind.in_record:
-            return record
-        source = record.source
-        if record.kind.in_file:
-            text = self._text(source.path)[0] if source is not None else None
-            return record if source is None or source.path not in self.states else replace(record, prose=text or "")
-        home = self._home(record)
-        filled = None if home is None else self._in_document(record, home, entries.get(home))
-        if filled is None and home != record.body_path:
-            filled = self._in_document(record, record.body_path, None)
-        return filled or record
+        stored = self._workspace.cache.files("prose", self._workspace.root, headings, read, limit=DOCUMENT_LIMIT)
 
-    def _in_document(self, record: Record, path: str, cached: FileValue | None) -> Record | None:
-        """Return a record with prose and options from a file; None where it does not hold the decision."""
-        text, sha256 = self._text(path)
-        if text is None:
-            return None
-        heading = _heading(record, path)
-        by_heading = cached.value if cached is not None and cached.sha256 == sha256 else {}
-        if heading not in by_heading:
-            by_heading = _entries(path, text, [heading])
-        entry = by_heading[heading]
-        if entry is None:
-            return None
-        start, end, chosen, rejected = entry
-        prose = text if heading == _BODY else text[start:end].strip("\r\n")
-        options = Options(tuple(RejectedOption(*option) for option in rejected), chosen)
-        return replace(record, prose=prose, options=options if rejected or chosen else NO_OPTIONS)
+        def decision_in(record: Record, path: str) -> tuple[str, Options] | None:
+            heading = _heading(record, path)
+            rows: dict[str, _Row | None] | None = stored[path].value if path in stored else None
+            if rows is None or heading not in rows:  # the record is newer than the cached value
+                text = self._text(path)
+                rows = {heading: None} if text is None else _rows(path, text, [heading])
+            row = rows[heading]
+            return None if row is None else (row[0], _options_of(*row[1:]))
 
-    def _text(self, path: str) -> tuple[str | None, str]:
-        if path not in self.states:
-            return None, ""
-        if self._latest[0] != path:  # records of one log follow each other
-            self._latest = (path, *self._read(path))
-        return self._latest[1:]
+        return RecordSet(with_prose(record, decision_in, self._text) for record in records)
 
-    def _read(self, path: str) -> tuple[str | None, str]:
-        try:
-            content = read_bytes(f"{self._workspace.root}/{path}", limit=DOCUMENT_LIMIT)
-            return decode(content, path), hashlib.sha256(content).hexdigest()
-        except OrbitError:  # a check reports it; a record without its prose is still a record
-            return None, ""
+    def _read(self, path: str) -> str | None:
+        return document_text(self._workspace.root, path) if path in self.states else None
 
 
 _BODY = "*"
 """Key of a file that holds nothing but a decision's prose."""
-_CachedEntry = list[Any]
-"""As JSON: start and end of a decision's prose, what was chosen, and pairs of a rejected option and its reason."""
+_Row = list[Any]
+"""As JSON: a decision's prose, what was chosen, and pairs of a rejected option and its reason."""
 
 
 def _heading(record: Record, path: str) -> str:
@@ -338,19 +311,27 @@ def _heading(record: Record, path: str) -> str:
     return "" if heading is None else f"#{heading}"
 
 
-def _entries(path: str, text: str, headings: Iterable[str]) -> dict[str, _CachedEntry | None]:
-    """Return what stands under each heading; None where there is no such heading."""
+def _decision(document: Document, heading: str) -> tuple[str, Options] | None:
+    """Return the prose and the options under the key of a heading."""
+    if heading == _BODY:
+        return document.text, document.options((0, (0, len(document.text))))
+    position = document.locate(heading[1:] if heading else None)
+    return None if position is None else (document.prose(position), document.options(position))
+
+
+def _rows(path: str, text: str, headings: Iterable[str]) -> dict[str, _Row | None]:
     document = Document(path, text)
-    entries: dict[str, _CachedEntry | None] = {}
-    for heading in sorted(headings):
-        is_body = heading == _BODY
-        position = (0, (0, len(text))) if is_body else document.locate(heading[1:] if heading else None)
-        entries[heading] = None
-        if position is not None:
-            options = document.options(position)
-            rejected = [[option.option, option.reason] for option in options.rejected]
-            entries[heading] = [*position[1], options.chosen, rejected]
-    return entries
+    rows: dict[str, _Row | None] = dict.fromkeys(sorted(headings))
+    for heading in rows:
+        decision = _decision(document, heading)
+        if decision is not None:
+            prose, options = decision
+            rows[heading] = [prose, options.chosen, [[option.option, option.reason] for option in options.rejected]]
+    return rows
+
+
+def _options_of(chosen: str, rejected: Sequence[Sequence[str]]) -> Options:
+    return Options(tuple(RejectedOption(*option) for option in rejected), chosen) if rejected or chosen else NO_OPTIONS
 
 
 _PLACEHOLDER = re.compile(
@@ -359,10 +340,7 @@ _PLACEHOLDER = re.compile(
 )
 _FENCE = re.compile(r"[ \t>]{0,8}(?:```|~~~)")
 _INDENTED = re.compile(r"(?: {4}|\t)")
-_SIGNS = ("{", "[", "TBD", "TODO", "…")
-"""Beginnings of placeholders."""
 _DRESS = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
-_BARE = re.compile(rf"{_DRESS.pattern}(.*)", re.MULTILINE)
 
 
 def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
@@ -376,13 +354,6 @@ def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
         offset += len(line) + 1
 
 
-def may_hold_prompts(text: str, prompts: frozenset[str]) -> bool:
-    """Return False quickly for a text in which no line is a prompt."""
-    if any(map(text.__contains__, _SIGNS)):
-        return True
-    return bool(prompts) and not prompts.isdisjoint(map(str.strip, _BARE.findall(text)))
-
-
 def is_prompt(line: str, prompts: frozenset[str]) -> bool:
     """Say whether a line is one of the prompts, or a common placeholder."""
     bare = _DRESS.sub("", line).strip()
@@ -391,8 +362,6 @@ def is_prompt(line: str, prompts: frozenset[str]) -> bool:
 
 def first_prompt(text: str, prompts: frozenset[str]) -> tuple[int, str] | None:
     """Return the offset and the text of the first prompt."""
-    if not may_hold_prompts(text, prompts):
-        return None
     return next(((offset, line.strip()) for offset, line in lines_outside_code(text) if is_prompt(line, prompts)), None)
 
 

@@ -73,7 +73,6 @@ def refuse_secrets(name: str, value: object, allowed: Collection[str] = ()) -> N
 
 
 def _content(path: str, text: str | None) -> object:
-    """Return a file's content: the fields of a record, else its text."""
     if text is None or not NEEDLES.search(text):
         return ""
     if path.startswith(f"{ORBIT}/") and path.endswith(".yaml"):

@@ -12,6 +12,7 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,77 +44,64 @@ class _SeenNumber:
     where: str
 
 
-def allocate(workspace: Workspace, kind: Kind, count: int = 1) -> list[Allocation]:
-    """Reserve the next `count` numbers of a kind; they are never given out again."""
-    folder = claims_folder(workspace)
-    claims = folder / f"{kind.name}.json"
-    with locked(folder / f"{kind.name}.lock"):
-        highest = _highest(workspace, kind, claims)
-        claim = {"highest": highest.number + count, "root": str(workspace.root), "at": int(time.time())}
-        write_atomic(claims, json.dumps(claim))
-    return [_above(kind, highest, highest.number + 1 + index) for index in range(count)]
+def allocate(
+    workspace: Workspace, kind: Kind, count: int = 1, *, above: int = 0, dry_run: bool = False
+) -> list[Allocation]:
+    """Reserve the next `count` numbers of a kind above `above` and all that are used; a dry run only names them.
+
+    Reserved numbers and those below them are never given out again.
+    """
+    claims = _claims_file(workspace, kind)
+    with nullcontext() if dry_run else locked(claims.with_suffix(".lock")):
+        highest = max(seen_numbers(workspace, kind), key=lambda seen: seen.number, default=_SeenNumber(0, ""))
+        top = max(highest.number, above)
+        if not dry_run:
+            claim = {"highest": top + count, "root": str(workspace.root), "at": int(time.time())}
+            write_atomic(claims, json.dumps(claim))
+    words = f"{sequence_id(kind.prefix, highest.number)} {highest.where}" if highest.number else ""
+    return [Allocation(sequence_id(kind.prefix, top + index), words) for index in range(1, count + 1)]
 
 
 def new_ids(
     workspace: Workspace, kind: Kind, count: int, avoid: Collection[int] = (), *, dry_run: bool = False
 ) -> list[str]:
-    """Return `count` new ids above every number there is and those of `avoid`; a dry run reserves none of them."""
-    top = max(avoid, default=0)
-    if dry_run:
-        top = max(top, _highest(workspace, kind, claims_folder(workspace) / f"{kind.name}.json").number)
-        return [sequence_id(kind.prefix, top + index + 1) for index in range(count)]
-    ids = [allocation.id for allocation in allocate(workspace, kind, count)]
-    missing = top - (sequence_number(ids[0], kind.prefix) or 0) + 1 if ids else 0
-    if missing > 0:  # the numbers below the highest to avoid are reserved too, and not given to anyone
-        ids += [allocation.id for allocation in allocate(workspace, kind, missing)]
-    return ids[-count:]
+    """Return `count` new ids above every number there is and those of `avoid`."""
+    above = max(avoid, default=0)
+    return [allocation.id for allocation in allocate(workspace, kind, count, above=above, dry_run=dry_run)]
 
 
 def release(workspace: Workspace, kind: Kind, record_id: str) -> None:
     """Give back the number reserved last, if it was not used; otherwise it is lost."""
-    folder = claims_folder(workspace)
-    claims = folder / f"{kind.name}.json"
-    with (
-        contextlib.suppress(OrbitError, OSError, ValueError, KeyError, TypeError),
-        locked(folder / f"{kind.name}.lock"),
-    ):
+    claims = _claims_file(workspace, kind)
+    with contextlib.suppress(OrbitError, OSError, ValueError, KeyError, TypeError), locked(claims.with_suffix(".lock")):
         claim = json.loads(claims.read_text(encoding="utf-8"))
         if sequence_id(kind.prefix, claim["highest"]) == record_id:
             write_atomic(claims, json.dumps({**claim, "highest": claim["highest"] - 1}))
 
 
-def next_number(workspace: Workspace, kind: Kind) -> Allocation:
-    """Return the next number without reserving it."""
-    highest = _highest(workspace, kind, claims_folder(workspace) / f"{kind.name}.json")
-    return _above(kind, highest, highest.number + 1)
-
-
-def _highest(workspace: Workspace, kind: Kind, claims: Path) -> _SeenNumber:
-    return max(seen_numbers(workspace, kind, claims), key=lambda number: number.number, default=_SeenNumber(0, ""))
-
-
-def _above(kind: Kind, highest: _SeenNumber, number: int) -> Allocation:
-    above = f"{sequence_id(kind.prefix, highest.number)} {highest.where}" if highest.number else ""
-    return Allocation(sequence_id(kind.prefix, number), above)
-
-
-def claims_folder(workspace: Workspace) -> Path:
-    """Return the folder of claims: in git's common folder, else in the state."""
+def _claims_file(workspace: Workspace, kind: Kind) -> Path:
+    """Return the file of a kind's claims: in git's common folder, else in the state."""
     common = workspace.git.common_dir
-    return (common / "orbit") if common is not None else (workspace.state / "claims")
+    folder = common / "orbit" if common is not None else workspace.state / "claims"
+    return folder / f"{kind.name}.json"
 
 
-def seen_numbers(workspace: Workspace, kind: Kind, claims: Path) -> Iterator[_SeenNumber]:
-    """Yield every used number of a kind and where it was seen."""
-    for parent in (workspace.folder_of(kind), workspace.folder_of(kind, pending=True)):
+def numbers_of_folders(workspace: Workspace, kind: Kind) -> set[int]:
+    """Return the numbers of a kind's record folders in the working tree."""
+    numbers: set[int] = set()
+    for pending in (False, True):
         with contextlib.suppress(OSError):
-            for entry in os.scandir(parent):
-                number = sequence_number(entry.name, kind.prefix)
-                if number is not None:
-                    yield _SeenNumber(number, "in the working tree")
+            names = (entry.name for entry in os.scandir(workspace.folder_of(kind, pending=pending)))
+            numbers.update(number for name in names if (number := sequence_number(name, kind.prefix)) is not None)
+    return numbers
+
+
+def seen_numbers(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
+    """Yield every used number of a kind and where it was seen."""
+    yield from (_SeenNumber(number, "in the working tree") for number in numbers_of_folders(workspace, kind))
     if kind.in_document:
         yield from _in_documents(workspace)
-    yield from _in_claims(claims)
+    yield from _in_claims(_claims_file(workspace, kind))
     yield from _in_refs(workspace, kind)
 
 
@@ -141,22 +129,19 @@ def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
     git = workspace.git
     if git.top is None:
         return
-    refs = git.refs()
-    prefix = workspace.root.resolve().relative_to(git.top.resolve()).as_posix()
-    base = "" if prefix == "." else f"{prefix}/"
     with contextlib.suppress(GitError):
-        for ref, names in git.names(refs, f"{base}{ORBIT}/{kind.plural}").items():
+        for ref, names in git.names_on_refs(f"{ORBIT}/{kind.plural}").items():
             numbers = [number for name in names if (number := sequence_number(name, kind.prefix)) is not None]
             if numbers:
-                yield _SeenNumber(max(numbers), f"on {_short_name(ref)}{_fetch_age(git.common_dir, ref)}")
+                yield _SeenNumber(max(numbers), f"on {short_name(ref)}{_fetch_age(git.common_dir, ref)}")
 
 
-def _short_name(ref: str) -> str:
+def short_name(ref: str) -> str:
+    """Return a branch or tag as people call it."""
     return ref.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("refs/tags/")
 
 
 def _fetch_age(common_dir: Path | None, ref: str) -> str:
-    """Return the age of the last fetch of a remote branch, in words."""
     if common_dir is None or not ref.startswith("refs/remotes/"):
         return ""
     try:

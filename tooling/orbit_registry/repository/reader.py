@@ -94,19 +94,16 @@ class Collection:
     problems: tuple[Diagnostic, ...]
 
 
-def read_collection(workspace: Workspace, *, now: datetime | None = None, explain: bool = True) -> Collection:
-    """Return all records of a workspace, pending ones included, and the problems of other files.
-
-    Without `explain` files with wrong fields are left out without a diagnostic.
-    """
-    return Reading(workspace, now=now, explain=explain).collection
+def read_collection(workspace: Workspace, *, now: datetime | None = None) -> Collection:
+    """Return all records of a workspace, pending ones included, and the problems of other files."""
+    return Reading(workspace, now=now).collection
 
 
 class Reading:
     """State of all record files, and the records in them."""
 
-    def __init__(self, workspace: Workspace, *, now: datetime | None = None, explain: bool = True) -> None:
-        self._root, self._explain = workspace.root, explain
+    def __init__(self, workspace: Workspace, *, now: datetime | None = None) -> None:
+        self._root = workspace.root
         self._now = now or datetime.now(UTC)
         self._problems: dict[str, list[Diagnostic]] = {}
         self._faulty_votes: dict[str, list[Vote]] = {}
@@ -132,7 +129,7 @@ class Reading:
         except OrbitError as error:
             self._problems[path] = [self._unreadable(path, error)]
             return None
-        record, self._problems[path] = decode_record(text, self._by_path[path].kind, path, explain=self._explain)
+        record, self._problems[path] = decode_record(text, self._by_path[path].kind, path)
         return None if record is None else record.data
 
     def _votes_in(self, path: str, content: bytes) -> list[list[str]] | None:
@@ -194,7 +191,6 @@ class Reading:
 
 
 def _entries(workspace: Workspace, problems: list[Diagnostic]) -> Iterator[RecordFolder]:
-    """Yield every record folder, sorted; other names go to `problems`."""
     for kind in workspace.kinds:
         for pending in (False, True):
             folder = workspace.relative(workspace.folder_of(kind, pending=pending))

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from orbit_registry.errors import GitError, GitStoppedError, UsageError
 from orbit_registry.formats.globs import Glob, GlobIndex, parse_glob
-from orbit_registry.formats.position import YamlProblemError
-from orbit_registry.formats.yaml import load
+from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.workspace.files import Folders, walk
 from orbit_registry.workspace.git import Git
@@ -91,9 +90,10 @@ def collect_vcs_state(
     edited = _edited(git, unavailable) if tracked is not None else None
     untracked = tuple(git.untracked()) if edited is not None else ()
     changed = _changed(git, base, edited, untracked, tracked or (), unavailable)
-    moved = [entry for entry in entries if changed is not None and entry.path in changed]
+    moved = [entry for entry in entries if entry.path in (changed or ())]
     against_commit = git.commit(against) if against is not None and tracked is not None else None
-    before = _records_at(git, base.commit, moved) if base and base.commit else {}
+    commit = base.commit if base else None
+    before = _records_at(git, commit, moved) if commit else {}
     files = islice(walk(workspace.root, hidden=False), _MOST_FILES) if tracked is None else (*tracked, *untracked)
     return VcsState(
         tracked=None if tracked is None else tuple(tracked),
@@ -102,8 +102,8 @@ def collect_vcs_state(
         base=base.words if base else None,
         changed=frozenset(changed) if changed is not None else None,
         before=before,
-        authors=_authors(git, base.commit, moved, before, edited or ()) if base and base.commit else {},
-        texts_before=_texts_at(git, base.commit, changed & set(documents)) if base and base.commit and changed else {},
+        authors=_authors(git, commit, moved, before, edited or ()) if commit else {},
+        texts_before=_texts_at(git, commit, changed & set(documents)) if commit and changed else {},
         against=against if against_commit else None,
         is_unanswered=against is not None and changed is None,
         at_against=_records_at(git, against_commit, moved) if against_commit else {},
@@ -165,10 +165,9 @@ def _base(git: Git, head: str | None, against: str | None, unavailable: list[Una
     merge_base = git.merge_base(target)
     if merge_base is not None:
         return _Base(merge_base, f"{_branch(target)} at {merge_base[:10]}", head)
-    reason = "the clone is shallow" if git.is_shallow else "they share no commit"
-    hint = (
-        "fetch the history: `git fetch --unshallow`" if git.is_shallow else "name the branch it goes to: --against REF"
-    )
+    reason, hint = "they share no commit", "name the branch it goes to: --against REF"
+    if git.is_shallow:
+        reason, hint = "the clone is shallow", "fetch the history: `git fetch --unshallow`"
     unavailable.append(UnavailableInfo(f"can't tell what changed since {_branch(target)}: {reason}", hint))
     return None
 
@@ -178,7 +177,6 @@ def _branch(revision: str) -> str:
 
 
 def _edited(git: Git, unavailable: list[UnavailableInfo]) -> set[str] | None:
-    """Return tracked files that differ from HEAD."""
     try:
         rows = git.run_names("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", ".")
     except GitError as error:
@@ -199,7 +197,6 @@ def _changed(
     tracked: Iterable[str],
     unavailable: list[UnavailableInfo],
 ) -> set[str] | None:
-    """Return the paths that differ from the base."""
     if base is None or edited is None:
         return None
     if base.commit is None:
@@ -217,30 +214,25 @@ def _changed(
 
 
 def _records_at(git: Git, commit: str, entries: Sequence[RecordFolder]) -> dict[str, EarlierRecord]:
-    """Return the records at a commit with the ids of these folders, in place or in a committed inbox."""
-    requests: list[tuple[str, str]] = []
-    for entry in entries:
-        name = entry.kind.file_of(entry.record_id)
-        requests += [(entry.record_id, f".orbit/{name}"), (entry.record_id, f".orbit/inbox/{name}")]
-    texts = _texts_at(git, commit, (path for _, path in requests))
+    ids = {f"{folder}/{entry.kind.file_of(entry.record_id)}": entry.record_id
+           for entry in entries for folder in (".orbit", ".orbit/inbox")}  # fmt: skip
+    texts = _texts_at(git, commit, ids)
     by_id: dict[str, EarlierRecord] = {}
-    for record_id, path in requests:
-        earlier = _earlier(texts.get(path), path)
-        if earlier is not None:
-            by_id.setdefault(record_id, earlier)
+    for path, record_id in ids.items():
+        data = data_in(texts.get(path))
+        if data is not None and "uid" in data:
+            by_id.setdefault(record_id, EarlierRecord(str(data["uid"]), str(data.get("status", "")), path))
     return by_id
 
 
 def _authors(
     git: Git, commit: str, entries: Sequence[RecordFolder], before: Mapping[str, EarlierRecord], edited: Collection[str]
 ) -> dict[str, str]:
-    """Return the last author of each committed record that is new or was pending at a commit."""
-    ids_by_path = {}
-    for entry in entries:
+    def waited(entry: RecordFolder) -> bool:
         earlier = before.get(entry.record_id)
-        waited = earlier is None or entry.kind.status(earlier.status).phase == "pending"
-        if waited and entry.path not in edited:
-            ids_by_path[entry.path] = entry.record_id
+        return earlier is None or entry.kind.status(earlier.status).phase == "pending"
+
+    ids_by_path = {entry.path: entry.record_id for entry in entries if entry.path not in edited and waited(entry)}
     if not ids_by_path:
         return {}
     output = git.run("log", "-z", "--relative", "--format=%x1e%an", "--name-only", f"{commit}..HEAD", "--", ".orbit")
@@ -258,30 +250,14 @@ def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
     return {names[name]: blob.decode("utf-8", "replace") for name, blob in git.blobs(names, check=False).items()}
 
 
-def _earlier(text: str | None, path: str) -> EarlierRecord | None:
-    try:
-        data = load(text or "")
-    except YamlProblemError:
-        return None
-    if not isinstance(data, dict) or "uid" not in data:
-        return None
-    return EarlierRecord(str(data["uid"]), str(data.get("status", "")), path)
-
-
 # --- what the disk says
 
 
 def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:
     """Yield the files that match the configured citation globs, those of `.orbit/` left out."""
-    globs = [
-        glob
-        for text in (*workspace.config.citations, *workspace.config.code)
-        if isinstance(glob := parse_glob(text), Glob)
-    ]
-    index = GlobIndex([("citing", globs)])
-    for path in sorted(path for path in files if not path.startswith(".orbit/")):
-        if index.match(path):
-            yield path
+    texts = (*workspace.config.citations, *workspace.config.code)
+    index = GlobIndex([("citing", [glob for text in texts if isinstance(glob := parse_glob(text), Glob)])])
+    yield from (path for path in sorted(files) if not path.startswith(".orbit/") and index.match(path))
 
 
 def _body_files(root: Path, entries: Iterable[RecordFolder]) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import math
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -16,7 +15,7 @@ from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.votes import HALF_LIFE_DAYS, Vote, format_time, parse_time
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text, write_error
-from orbit_registry.workspace.lock import locked
+from orbit_registry.workspace.lock import locked, number_in
 
 BROKEN = "ORB107"
 NAME = "votes.jsonl"
@@ -33,13 +32,8 @@ HALF_LIFE = "ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS"
 def half_life_days(environment: Mapping[str, str] | None = None) -> float:
     """Return the half-life of a vote in days, which the environment may set; 0 disables the decay."""
     value = (os.environ if environment is None else environment).get(HALF_LIFE, "").strip()
-    if not value:
-        return HALF_LIFE_DAYS
-    try:
-        days = float(value)
-    except ValueError:
-        days = math.nan
-    if not 0 <= days <= LONGEST_HALF_LIFE:
+    days = number_in(value, LONGEST_HALF_LIFE) if value else HALF_LIFE_DAYS
+    if days is None:
         hint = "set it to a number of days such as 180, to 0 to count votes as they are, or not at all"
         raise UsageError(f"{HALF_LIFE} is {value!r}, which is no number of days", hint=hint)
     return days
@@ -49,34 +43,30 @@ def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[li
     """Return the votes in a text; each invalid line becomes a diagnostic."""
     votes: list[Vote] = []
     problems: list[Diagnostic] = []
-    more = 0
+    more, hint = 0, "remove the line; a vote given again is counted once"
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         vote = _vote_in(line)
-        if isinstance(vote, str):
-            problem = vote
-        elif vote.learning_id != record_id:
+        problem = vote if isinstance(vote, str) else ""
+        if isinstance(vote, Vote) and vote.learning_id != record_id:
             problem = f"the vote is for {vote.learning_id!r}, but the file belongs to {record_id}"
-        elif vote.voted_at - now > AHEAD:
+        elif isinstance(vote, Vote) and vote.voted_at - now > AHEAD:
             problem = f"the vote is dated {format_time(vote.voted_at)}, in the future; it is not counted"
-        else:
+        if isinstance(vote, Vote) and not problem:
             votes.append(vote)
-            continue
-        if len(problems) == MOST_PROBLEMS:
+        elif len(problems) < MOST_PROBLEMS:
+            where = Location(path, Position(number))
+            problems.append(Diagnostic(BROKEN, Severity.WARNING, problem, where, hint, record_id))
+        else:
             more += 1
-            continue
-        hint = "remove the line; a vote given again is counted once"
-        where = Location(path, Position(number))
-        problems.append(Diagnostic(BROKEN, Severity.WARNING, problem, where, hint, record_id))
     if more:
-        message, hint = f"{more:,} more lines are no votes", "remove the lines; a vote given again is counted once"
+        message, hint = f"{more:,} more lines are no votes", hint.replace("line", "lines")
         problems.append(Diagnostic(BROKEN, Severity.WARNING, message, Location(path), hint, record_id))
     return votes, problems
 
 
 def _vote_in(line: str) -> Vote | str:
-    """Return the vote in a line, or why it is none."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -104,13 +94,9 @@ def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) 
     row = dict(zip(FIELDS, (vote.learning_id, vote.voter_model, format_time(vote.voted_at), vote.task_id), strict=True))
     line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
     with locked(lock):
-        present = {other.key for other in existing}
-        if path.exists():
-            now = datetime.now(UTC)
-            present |= {
-                other.key for other in parse_votes(read_text(path, limit=DOCUMENT_LIMIT), "", vote.learning_id, now)[0]
-            }
-        if vote.key in present:
+        text = read_text(path, limit=DOCUMENT_LIMIT) if path.exists() else ""
+        votes = (*existing, *parse_votes(text, "", vote.learning_id, datetime.now(UTC))[0])
+        if any(other.key == vote.key for other in votes):
             return False
         try:
             handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import posixpath
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import count
 
 from orbit_registry.errors import InvalidRecordError, LockTimeoutError, OrbitError, RefusedError, UnreadableFileError
 from orbit_registry.formats.globs import parse_glob
 from orbit_registry.formats.position import Problem, YamlProblemError
 from orbit_registry.formats.yaml import dump, load
 from orbit_registry.formats.yaml_edit import rewrite
-from orbit_registry.model.ids import code_id, new_uid
+from orbit_registry.model.ids import CODE_LENGTH, code_id, new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import SCHEMA_VERSION
@@ -21,7 +21,7 @@ from orbit_registry.model.scope import Scope, symbol_problem
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository.codec import MISPLACED, decode_record, ordered
 from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets_in, write_step
-from orbit_registry.repository.reader import refuse_legacy_layout
+from orbit_registry.repository.reader import read_collection, refuse_legacy_layout
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text
 from orbit_registry.workspace.journal import FileChange, recover
@@ -94,30 +94,22 @@ def record_path(workspace: Workspace, kind: Kind, record_id: str, *, pending_rev
 
 def free_code_id(workspace: Workspace, kind: Kind, uid: str) -> str:
     """Return the shortest free id for a uid."""
-    length = 5
-    while True:
-        record_id = code_id(kind.prefix, uid, length)
-        folders = (workspace.folder_of(kind), workspace.folder_of(kind, pending=True))
-        if not any((folder / record_id).exists() for folder in folders):
-            return record_id
-        length += 1
+    folders = (workspace.folder_of(kind), workspace.folder_of(kind, pending=True))
+    ids = (code_id(kind.prefix, uid, length) for length in count(CODE_LENGTH))
+    return next(record_id for record_id in ids if not any((folder / record_id).exists() for folder in folders))
 
 
 def draft_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> tuple[str, Record]:
     """Return the file text and the record that `create_record` would write; nothing is written."""
-    uid = new_uid()
-    record_id = _new_id(workspace, kind, uid, take=False)
-    return build_record(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
+    return build_record(workspace, kind, author, *_new_record(workspace, kind, author, fields, dry_run=True))
 
 
 def draft_text(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> str:
     """Return the text of a new record for an editor, with its empty headline to fill in."""
-    uid = new_uid()
-    record_id = _new_id(workspace, kind, uid, take=False)
-    all_fields = {kind.headline: "", kind.prose: "", **fields}
-    data = new_data(kind, record_id, uid, author, fields)
-    empty = {name: value for name, value in all_fields.items() if name not in data}
-    return render(workspace, kind, ordered({**data, **empty}, kind.schema.properties), EDITED)
+    _, data = _new_record(workspace, kind, author, fields, dry_run=True)
+    return render(
+        workspace, kind, ordered({kind.headline: "", kind.prose: "", **fields, **data}, kind.schema.properties), EDITED
+    )
 
 
 def fields_of(kind: Kind, text: str, file: str) -> dict[str, object]:
@@ -152,9 +144,8 @@ def create_record(
     if kind.in_file and beside is None:
         raise RefusedError(f"a {kind.name} needs the file that it is about", hint="`orbit import --help`")
     with writing(workspace):
-        uid = new_uid()
-        record_id = _new_id(workspace, kind, uid, take=True)
-        text, record = build_record(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
+        record_id, data = _new_record(workspace, kind, author, fields, dry_run=False)
+        text, record = build_record(workspace, kind, author, record_id, data)
         if admit is not None:
             admit(record)
         more = [FileChange(f"{record.folder}/{name}", None, content) for name, content in (beside or {}).items()]
@@ -164,18 +155,8 @@ def create_record(
 
 def records_added(workspace: Workspace, kind: Kind, existing_paths: Collection[str]) -> Iterator[Record]:
     """Yield a kind's records whose paths are not among the existing ones."""
-    for pending in (False, True):
-        try:
-            names = sorted(entry.name for entry in os.scandir(workspace.folder_of(kind, pending=pending)))
-        except OSError:
-            continue
-        for path in (record_path(workspace, kind, name, pending_review=pending) for name in names):
-            if path in existing_paths:
-                continue
-            with contextlib.suppress(OrbitError):
-                record, _ = decode_record(read_text(workspace.root / path), kind, path)
-                if record is not None:
-                    yield record
+    records = read_collection(workspace).records.of_kind(kind.name)
+    return (record for record in records if record.path not in existing_paths)
 
 
 def build_record(
@@ -183,8 +164,8 @@ def build_record(
 ) -> tuple[str, Record]:
     """Return the file text and the record of new data, checked as for writing; nothing is written."""
     refuse_legacy_layout(workspace, kind)
-    in_inbox = str(data["status"]) in _pending(kind)
-    path = record_path(workspace, kind, record_id, pending_review=in_inbox)
+    waits = not kind.in_document and kind.status(str(data["status"])).phase == "pending"
+    path = record_path(workspace, kind, record_id, pending_review=waits)
     text = render(workspace, kind, data, path)
     record = validated(text, kind, path, is_new=True)
     refuse_bad_scope(record)
@@ -193,12 +174,17 @@ def build_record(
     return text, record
 
 
-def _new_id(workspace: Workspace, kind: Kind, uid: str, *, take: bool) -> str:
+def _new_record(
+    workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object], *, dry_run: bool
+) -> tuple[str, dict[str, object]]:
+    uid = new_uid()
     if kind.numbering == "code":
-        return free_code_id(workspace, kind, uid)
-    from orbit_registry.repository import ids as allocate  # slow to import, and codes don't need it
+        record_id = free_code_id(workspace, kind, uid)
+    else:
+        from orbit_registry.repository.ids import allocate  # slow to import, and codes don't need it
 
-    return allocate.allocate(workspace, kind)[0].id if take else allocate.next_number(workspace, kind).id
+        record_id = allocate(workspace, kind, dry_run=dry_run)[0].id
+    return record_id, new_data(kind, record_id, uid, author, fields)
 
 
 def prepare_edit(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True) -> tuple[FileChange, Record]:
@@ -259,13 +245,6 @@ def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Reco
             f"{subject}: {message}", hint=hint or f"`orbit {kind.name} add --help` names the fields"
         )
     return record
-
-
-def _pending(kind: Kind) -> frozenset[str]:
-    """Return the statuses whose new records go into the inbox; those of decisions never do."""
-    if kind.in_document:
-        return frozenset()
-    return frozenset(name for name, status in kind.statuses.items() if status.phase == "pending")
 
 
 class ChangeSet:

@@ -7,8 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from orbit_registry.checks.duplicates import near_duplicates_of_all
-from orbit_registry.checks.texts import says_the_same, wording
+from orbit_registry.checks.duplicates import near_duplicates_of_all, says_the_same, wording
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError, UsageError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.events import ENSURED

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from orbit_registry.capture.candidates import propose
-from orbit_registry.checks.texts import letters
+from orbit_registry.checks.duplicates import letters
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.hook import events
 from orbit_registry.model.freshness import created_at, last_reviewed

@@ -75,12 +75,12 @@ def prepare(
     _refuse_inside(workspace, user_config, out)
     inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
     now = evaluate_freshness(workspace, everything, without=inside)
-    listed = sorted(now.files) if now.counts is not None else None
+    listed = sorted(now.files) if now.tracked is not None else None
     sources = sources_of(publication, records, user_config, user_files, base_url, listed)
     tree = open_output(cache / "source")
     pages = PageCache(workspace.cache, f"site {tree.folder}", code, tree, sources.site)
     staged = stage(sources, pages)
-    tracked = (path for path in now.tracked if not publication.leaves_out(path))
+    tracked = (path for path in now.tracked or () if not publication.leaves_out(path))
     citing = citing_references(workspace, tracked, sources.site.mirrored)
     freshness = publication.freshness(now.freshness)
     return BuildContext(

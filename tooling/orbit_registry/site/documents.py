@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from orbit_registry.formats.position import Position
 from orbit_registry.formats.yaml import position_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
-from orbit_registry.repository.documents import Document, Documents, with_prose
+from orbit_registry.repository.documents import Document, Documents, prose_in, with_prose
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.site.prose import Heading, Prose, TextOrigin, render
 from orbit_registry.site.sanitize import clean
@@ -27,7 +28,15 @@ from orbit_registry.site.urls import document_url, relative
 from orbit_registry.site.words import tags_of
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.cache import FileValue
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, SKIPPED_FOLDERS, Folders, inside, read_text, walk
+from orbit_registry.workspace.files import (
+    DOCUMENT_LIMIT,
+    SKIPPED_FOLDERS,
+    Folders,
+    document_text,
+    inside,
+    read_text,
+    walk,
+)
 from orbit_registry.workspace.workspace import Workspace
 
 BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
@@ -334,7 +343,7 @@ class ProseLoader:
 
     def _file_text(self, record: Record) -> RecordText:
         """Return a file as text: links lead from where it was taken, and what is no Markdown is a block of code."""
-        text = self.publication.text(with_prose(self.workspace, record, self.documents).prose)
+        text = self.publication.text(self._with_prose(record).prose)
         path = record.text("path") or (record.source.path if record.source else record.path)
         if not text or is_markdown(path):
             head = _TITLE.match(text)  # the page has its title already
@@ -355,13 +364,17 @@ class ProseLoader:
         prose = self.documents.prose_of(record) if record.kind.in_document else None
         return replace(record, prose=self._body(record) if prose is None else prose)
 
+    def _with_prose(self, record: Record) -> Record:
+        text_of = partial(document_text, self.workspace.root)
+        return with_prose(record, prose_in(self.documents, text_of), text_of)
+
     def _body(self, record: Record) -> str:
         """Return a record's own text; its stored prose if a symbolic link leads to the file."""
         try:
             inside(self.workspace.root, record.body_path)
         except UnsafePathError:
             return record.prose
-        return self.publication.text(with_prose(self.workspace, record, self.documents).prose)
+        return self.publication.text(self._with_prose(record).prose)
 
     def relocated(self, record: Record, diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return findings in a field's text with the lines of the record's file, where that text is edited."""

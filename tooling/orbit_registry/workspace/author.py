@@ -74,5 +74,4 @@ def _marked_agent(env: Mapping[str, str]) -> str | None:
 
 
 def _one_line(text: str | None) -> str | None:
-    """Return a name as one line of at most 200 characters."""
     return " ".join((text or "").split())[:200].strip() or None

@@ -192,7 +192,6 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _lines(file: BinaryIO, log: LogScan) -> Iterator[bytes | None]:
-    """Yield the lines that are not empty; None for one that is too long."""
     log.line = 0
     for line, size in bounded_lines(file, LONGEST_LINE):
         log.line += 1
@@ -222,8 +221,8 @@ def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
         opened=_ids(row.get("ids")) if kind == "opened" else (),
         failed=_ids(row.get("failed")),
         withheld=_ids(row.get("withheld")) if is_retrieval else (),
-        omitted=_count(row, "omitted") or 0, skip_reason=_word(row.get("skip_reason")), fault=_word(row.get("fault")),
-        ms=_number(row.get("ms")), tokens=_count(row, "tokens"),
+        omitted=_count(row.get("omitted")) or 0, tokens=_count(row.get("tokens")), ms=_number(row.get("ms")),
+        skip_reason=_word(row.get("skip_reason")), fault=_word(row.get("fault")),
         paths=_paths(row.get("query")) if is_retrieval else (), writes=row.get("writes") is True,
         command=_word(row.get("command")), tests=row.get("tests") is True, is_failure=row.get("result") == "failed",
     )  # fmt: skip
@@ -251,10 +250,8 @@ def _paths(value: object) -> tuple[str, ...]:
     return tuple(path for path in listed[:MOST_ASKED] if isinstance(path, str) and path and path[0] != "#")
 
 
-def _count(row: Mapping[str, Any], name: str) -> int | None:
-    value = row.get(name)
-    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000_000
-    return value if is_count else None
+def _count(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < 1_000_000_000 else None
 
 
 def _number(value: object) -> float | None:

@@ -49,7 +49,6 @@ _DEFAULT_BRANCHES = (
 def _run_git(
     arguments: Sequence[str], folder: Path, stdin: bytes | None = None, more: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run git in a folder without prompts, and raise where it is missing, killed or too slow."""
     try:
         done = subprocess.run(
             ["git", *arguments],
@@ -68,6 +67,11 @@ def _run_git(
     if done.returncode < 0:
         raise GitStoppedError(f"git was killed by signal {-done.returncode}", hint="try again; is there enough memory?")
     return done
+
+
+def _last_line(done: subprocess.CompletedProcess[bytes]) -> str:
+    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else f"exit {done.returncode}"
 
 
 def uses_another_index() -> bool:
@@ -98,21 +102,20 @@ class Git:
         guards = self._guards if words[0] in _OBJECT_COMMANDS else None
         done = _run_git([*_SETTINGS, *settings, *words], self.folder, stdin, guards)
         if check and done.returncode:
-            lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise GitError(
-                f"git {arguments[0]}: {lines[-1] if lines else f'exit {done.returncode}'}",
-                hint="`git status` and `git fsck` say whether the repository is whole",
-            )
+            hint = "`git status` and `git fsck` say whether the repository is whole"
+            raise GitError(f"git {arguments[0]}: {_last_line(done)}", hint=hint)
         return done.stdout if not done.returncode else b""
 
-    def run_fields(self, *arguments: str, stdin: bytes | None = None, check: bool = True) -> list[str]:
+    def run_fields(
+        self, *arguments: str, stdin: bytes | None = None, check: bool = True, settings: Sequence[str] = ()
+    ) -> list[str]:
         """Return the NUL-separated fields that git prints, empty ones included."""
-        return self.run(*arguments, stdin=stdin, check=check).decode("utf-8", "surrogateescape").split("\0")
+        answer = self.run(*arguments, stdin=stdin, check=check, settings=settings)
+        return answer.decode("utf-8", "surrogateescape").split("\0")
 
     def run_names(self, *arguments: str, check: bool = True, settings: Sequence[str] = ()) -> list[str]:
         """Return the NUL-separated names that git prints."""
-        answer = self.run(*arguments, check=check, settings=settings).decode("utf-8", "surrogateescape")
-        return [name for name in answer.split("\0") if name]
+        return [name for name in self.run_fields(*arguments, check=check, settings=settings) if name]
 
     def blobs(self, names: Iterable[str], check: bool = True) -> dict[str, bytes]:
         """Return the contents of blobs (hash or `REVISION:PATH`) in one call; missing ones are left out."""
@@ -188,12 +191,11 @@ class Git:
 
     def _where(self, *options: str) -> str:
         try:
-            answer = self.run("rev-parse", *options, check=False).decode("utf-8", "surrogateescape")
+            return self.run("rev-parse", *options, check=False).decode("utf-8", "surrogateescape").removesuffix("\n")
         except GitStoppedError as error:
             raise GitStoppedError(f"can't tell where the repository is: {error.message}", hint=error.hint) from None
         except GitError:
             return ""
-        return answer.removesuffix("\n")
 
     @cached_property
     def common_dir(self) -> Path | None:
@@ -233,8 +235,7 @@ class Git:
 
     def default_branch(self) -> str | None:
         """Return the branch that others merge into, as an existing revision."""
-        tip = self.default_tip()
-        return tip[0] if tip is not None else None
+        return (self.default_tip() or (None, ""))[0]
 
     def default_tip(self) -> tuple[str, str] | None:
         """Return the hash of the default branch's commit, and the branch."""
@@ -247,14 +248,22 @@ class Git:
 
     def tracked(self) -> list[str] | None:
         """Return the tracked files below the folder, sorted; None outside a repository."""
-        if self.top is None:
-            return None
-        return sorted(self.run_names("ls-files", "-z"))
+        return sorted(self.run_names("ls-files", "-z")) if self.top is not None else None
 
     def untracked(self, *, without: Iterable[str] = ()) -> list[str]:
         """Return the untracked files that are not ignored, sorted; folders `without` are skipped."""
         skipped = [f"--exclude={ignore_pattern(f'{self.prefix}{folder}')}/" for folder in without]
         return sorted(self.run_names("ls-files", "-z", "--others", "--exclude-standard", *skipped))
+
+    def files(self, *, without: Iterable[str] = ()) -> tuple[list[str] | None, list[str]]:
+        """Return the tracked files, None where git lists none, and the untracked ones that it would add."""
+        try:
+            tracked = self.tracked()
+            return tracked, self.untracked(without=without) if tracked is not None else []
+        except GitStoppedError:
+            raise
+        except GitError:
+            return None, []
 
     def ignore_line(self, path: Path) -> str | None:
         """Return the `.gitignore` line for an untracked path; None where it is tracked or ignored already."""
@@ -295,25 +304,24 @@ class Git:
             copy.run("reset", "-q", "--hard", settings=_NO_DOWNLOADS)
             yield root / self.prefix
 
-    def names(self, revisions: Sequence[str], folder: str) -> dict[str, list[str]]:
-        """Return, for each revision, the names directly in a folder (a path from the repository's root)."""
+    def names_on_refs(self, path: str) -> dict[str, list[str]]:
+        """Return the names directly in a folder on each local and remote-tracking branch and tag."""
+        refs = (
+            self.ask("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags") or ""
+        ).split()
+        folder = f"{self.prefix}{path}"
         if "\n" in folder:  # `--batch-check` reads one query a line
-            trees = [
-                self.ask("rev-parse", "--verify", "--quiet", f"{revision}:{folder}/") or "" for revision in revisions
-            ]
+            trees = [self.ask("rev-parse", "--verify", "--quiet", f"{ref}:{folder}/") or "" for ref in refs]
         else:
-            queries = "".join(f"{revision}:{folder}\n" for revision in revisions).encode("utf-8", "surrogateescape")
+            queries = "".join(f"{ref}:{folder}\n" for ref in refs).encode("utf-8", "surrogateescape")
             lines = self.run("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=queries).splitlines()
             trees = [line[5:].decode() if line.startswith(b"tree ") else "" for line in lines]
-        asked_of = dict.fromkeys(filter(None, trees))
         # Without `--full-tree` git looks for the current folder in each tree.
-        listed = {tree: self.run_names("ls-tree", "--full-tree", "--name-only", "-z", tree) for tree in asked_of}
-        return {revision: listed.get(tree, []) for revision, tree in zip(revisions, trees, strict=True)}
-
-    def refs(self) -> list[str]:
-        """Return every local and remote-tracking branch and tag."""
-        listed = self.ask("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags")
-        return listed.splitlines() if listed else []
+        listed = {
+            tree: self.run_names("ls-tree", "--full-tree", "--name-only", "-z", tree)
+            for tree in dict.fromkeys(filter(None, trees))
+        }
+        return {ref: listed.get(tree, []) for ref, tree in zip(refs, trees, strict=True)}
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
@@ -328,11 +336,8 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
         style = ("-c", "merge.conflictStyle=merge")
         done = _run_git([*style, "merge-file", "-p", *labels, *map(str, files)], Path(name))
     if done.returncode > 127:
-        lines = done.stderr.decode("utf-8", "replace").replace(f"{name}{os.sep}", "").strip().splitlines()
-        raise GitError(
-            f"git merge-file: {lines[-1] if lines else f'exit {done.returncode}'}",
-            hint="merge the file by hand, then `git add` it",
-        )
+        reason = _last_line(done).replace(f"{name}{os.sep}", "")
+        raise GitError(f"git merge-file: {reason}", hint="merge the file by hand, then `git add` it")
     return done.stdout.decode("utf-8", "surrogateescape"), done.returncode > 0
 
 
@@ -439,7 +444,6 @@ def _commits(texts: Sequence[str]) -> Iterator[Commit]:
 
 
 def _changes(texts: Sequence[str], index: int) -> tuple[list[CommitChange], int]:
-    """Return the `--raw` rows from an index on, and the index behind them."""
     changes: list[CommitChange] = []
     while index + 1 < len(texts) and texts[index].lstrip("\n").startswith(":"):
         _, mode, _, after, what = texts[index].split(" ")

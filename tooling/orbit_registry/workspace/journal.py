@@ -191,7 +191,6 @@ def _bytes(text: str) -> bytes:
 
 
 def _set_text(root: Path, relative: str, text: str | None) -> None:
-    """Give a file a text, or remove it."""
     path = inside(root, relative)
     if text is None:
         _remove(root, path)

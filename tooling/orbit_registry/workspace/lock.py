@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import re
 import sys
@@ -56,15 +55,19 @@ def _note(holder: Path) -> None:
 
 def _wait_seconds() -> float:
     value = os.environ.get("ORBIT_LOCK_WAIT_SECONDS")
-    if not value:
-        return WAIT_SECONDS
-    try:
-        seconds = float(value)
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds < math.inf:
+    seconds = number_in(value, sys.float_info.max) if value else WAIT_SECONDS
+    if seconds is None:
         raise UsageError(f"ORBIT_LOCK_WAIT_SECONDS is {value!r}", hint="set it to a number of seconds, such as 30")
     return seconds
+
+
+def number_in(text: str, most: float) -> float | None:
+    """Return the number from 0 to `most` in a text of the environment; None where it is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 <= number <= most else None
 
 
 def _holder(path: Path) -> str:

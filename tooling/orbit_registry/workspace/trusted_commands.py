@@ -58,9 +58,7 @@ def allowed(workspace: Workspace) -> Commands:
 
 
 def _allowed(workspace: Workspace) -> tuple[Commands, Mapping[str, Mapping[str, str]] | None]:
-    """Return the allowed commands and the hashes of their files; None where no hashes are needed."""
-    home = user_home()
-    if home.is_absolute() and workspace.root == home.resolve():
+    if workspace.root == user_home().resolve():
         return configured_commands(workspace), None
     file = _file(workspace)
     content = {} if file is None else _content(file)
@@ -93,7 +91,6 @@ def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
 
 
 def _hash(root: Path, name: str) -> str:
-    """Return the hash of a file of the repository; empty for any other."""
     top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
     file = Path(os.path.normpath(root / name))
     try:
@@ -107,11 +104,18 @@ def _hash(root: Path, name: str) -> str:
 
 def permission_state(workspace: Workspace, key: str, words: Sequence[str]) -> str:
     """Return `allowed`, `new` or `changed` for a configured command."""
+    return _permission(workspace, key, words)[0]
+
+
+def _permission(workspace: Workspace, key: str, words: Sequence[str]) -> tuple[str, str]:
     commands, files = _allowed(workspace)
     if key not in commands:
-        return "new"
-    same = commands[key] == tuple(words) and (files is None or files.get(key, {}) == files_of(workspace, words))
-    return "allowed" if same else "changed"
+        return "new", "was not allowed by you"
+    if commands[key] != tuple(words):
+        return "changed", "is not the one that you allowed"
+    if files is not None and files.get(key, {}) != files_of(workspace, words):
+        return "changed", "starts a file that changed since you allowed it"
+    return "allowed", ""
 
 
 def refusal_reason(workspace: Workspace, key: str, words: Sequence[str], where: str = ".orbit/config.yaml") -> str:
@@ -119,11 +123,8 @@ def refusal_reason(workspace: Workspace, key: str, words: Sequence[str], where: 
     switch = forced_by_environment()
     if switch is not None:
         return "" if switch else f"{SWITCH} is off"
-    current = permission_state(workspace, key, words)
-    reason = "is not the one that you allowed" if current == "changed" else "was not allowed by you"
-    if current == "changed" and _allowed(workspace)[0][key] == tuple(words):
-        reason = "starts a file that changed since you allowed it"
-    return "" if current == "allowed" else f"what {where} names {reason}; `orbit trust` shows it and asks"
+    reason = _permission(workspace, key, words)[1]
+    return reason and f"what {where} names {reason}; `orbit trust` shows it and asks"
 
 
 def allow(workspace: Workspace, commands: Commands, files: Mapping[str, Mapping[str, str]]) -> Path:
@@ -185,7 +186,6 @@ def _main_work_tree(root: Path) -> Path:
 
 
 def _content(file: Path) -> Mapping[str, object]:
-    """Return a file's content; nothing where it is unreadable or others may write it."""
     try:
         info = file.lstat()
         if info.st_uid != os.getuid() or info.st_mode & _OTHERS_WRITE:
@@ -254,7 +254,6 @@ def _run(words: Sequence[str], folder: Path, seconds: float, stdin_text: str) ->
 
 
 def _read(process: subprocess.Popen[bytes], name: str, end: float, seconds: float) -> tuple[bytes, bytes]:
-    """Return the output and the error output of a process."""
     parts: dict[int, list[bytes]] = {}
     size = 0
     with selectors.DefaultSelector() as waiting:
@@ -287,7 +286,6 @@ def _read(process: subprocess.Popen[bytes], name: str, end: float, seconds: floa
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and its group."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -163,8 +163,8 @@ class Workspace:
 
     def default_commit(self) -> str:
         """Return the commit of the default branch; empty where there is none."""
-        branch = self.git.default_branch() if self.git.top is not None else None
-        return (self.git.commit(branch) if branch is not None else None) or ""
+        tip = self.git.default_tip() if self.git.top is not None else None
+        return tip[1] if tip is not None else ""
 
     @property
     def trusts_only_default_branch(self) -> bool:

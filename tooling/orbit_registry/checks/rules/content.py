@@ -5,20 +5,82 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
-from orbit_registry.checks.texts import decision_of, strings_of, text_of
+from orbit_registry.formats.position import Pointer
 from orbit_registry.formats.secrets import NEEDLES, find_secrets
 from orbit_registry.formats.untrusted import HIDDEN
 from orbit_registry.hook.select import MIN_CHARACTERS, compiled_pattern
-from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
-from orbit_registry.repository.documents import is_prompt, lines_outside_code, may_hold_prompts, prompts_of
+from orbit_registry.repository.documents import is_prompt, lines_outside_code, prompts_of
 
 if TYPE_CHECKING:
     from orbit_registry.formats.adr.model import AdrDocument, Section
+
+
+PROSE = "the text"
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """One text of a record; `pointer` is None for prose outside the record's file."""
+
+    name: str
+    value: str
+    pointer: Pointer | None
+
+    def place(self, context: CheckContext, record: Record, offset: int) -> Location:
+        """Return the place of one of its characters."""
+        if self.pointer is None:
+            return context.in_prose(record, offset)
+        if len(self.pointer) == 1:
+            return context.in_field(record, str(self.pointer[0]), self.value, offset)
+        return context.at(record, *self.pointer)
+
+
+def _strings_of(record: Record) -> Iterator[_Text]:
+    """Yield the texts of a record's file, keys of its own included, and its prose where that is in another file."""
+    yield from _below(record.data, ())
+    if not record.kind.in_record and record.prose:
+        yield _Text(PROSE, record.prose, None)
+
+
+def _below(value: object, pointer: Pointer) -> Iterator[_Text]:
+    if isinstance(value, str):
+        yield _Text(".".join(str(step) for step in pointer), value, pointer)
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from _below(entry, (*pointer, str(key)))
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from _below(entry, (*pointer, index))
+
+
+_NAMED = "docs/adr/0001-prose.md"
+"""A name that lets a bare body be read as one decision."""
+
+
+def _decision_of(context: CheckContext, record: Record) -> AdrDocument | None:
+    """Return a decision's entry, or its `body.md` read as one; None where it has no text."""
+    home = context.homes.get(record.path)
+    if home is not None:
+        return home[1]
+    if not record.prose.strip():
+        return None
+    from orbit_registry.formats.adr.reader import read_document
+
+    entries = read_document(record.prose, _NAMED).entries
+    return entries[0] if len(entries) == 1 else None
+
+
+def _text_of(context: CheckContext, record: Record) -> str:
+    """Return the text that the spans of `decision_of` count in."""
+    home = context.homes.get(record.path)
+    return home[0].text if home is not None else record.prose
 
 
 _WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}
@@ -30,17 +92,12 @@ def no_cost(context: CheckContext) -> Iterator[Diagnostic]:
     """A decision names no cost."""
     is_wide = context.config.setting("checks", "adopted_costs")
     for record in context.records:
-        if not is_wide and not is_ours(record):
-            continue
-        if not record.kind.in_document or record.phase == "closed" or not record.prose.strip():
-            continue
-        entry = decision_of(context, record)
-        if entry is None or entry.has_cost:
-            continue
-        severity = _WEIGHT[record.phase] if is_ours(record) else Severity.NOTE
-        section = entry.section("consequences")
-        where = context.in_entry(record, section)
-        yield no_cost.at(where, f"{record.id} names no cost", severity=severity, record=record)
+        is_read = record.kind.in_document and record.phase != "closed" and (is_wide or is_ours(record))
+        entry = _decision_of(context, record) if is_read and record.prose.strip() else None
+        if entry is not None and not entry.has_cost:
+            severity = _WEIGHT[record.phase] if is_ours(record) else Severity.NOTE
+            where = context.in_entry(record, entry.section("consequences"))
+            yield no_cost.at(where, f"{record.id} names no cost", severity=severity, record=record)
 
 
 NEEDED = ("context", "decision", "consequences")
@@ -58,10 +115,10 @@ def empty_section(context: CheckContext) -> Iterator[Diagnostic]:
     for record in context.records:
         if not record.kind.in_document or record.phase == "closed":
             continue
-        entry = decision_of(context, record)
+        entry = _decision_of(context, record)
         if entry is None or not entry.sections:
             continue
-        text = text_of(context, record)
+        text = _text_of(context, record)
         for key in NEEDED:
             present = [
                 section for section in entry.sections if section.key == key and (is_ours(record) or not section.run_in)
@@ -76,7 +133,6 @@ def empty_section(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _is_empty(text: str, entry: AdrDocument, section: Section) -> bool:
-    """Say whether a section is empty, its subsections included."""
     inner = [part for part in entry.sections if section.body.start <= part.body.start < section.body.end]
     bodies = [section.body, *(part.body for part in inner)]
     return all(_NOTHING.fullmatch(line) for body in bodies for line in body.of(text).splitlines())
@@ -97,8 +153,6 @@ def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
         if record.phase == "closed" or not record.prose:
             continue
         prompts = prompts_of(record.kind.folder, record.kind.in_document)
-        if not may_hold_prompts(record.prose, prompts):
-            continue
         offsets = [offset for offset, line in lines_outside_code(record.prose) if is_prompt(line, prompts)]
         if offsets:
             more = f" ({len(offsets)} of them)" if len(offsets) > 1 else ""
@@ -127,7 +181,7 @@ def too_long(context: CheckContext) -> Iterator[Diagnostic]:
             size += len(record.title)
             most = record.kind.brief.get("budget", 0) * CHARACTERS_A_TOKEN
             reason = "it fits into no brief, so no agent is ever shown it whole"
-        if most and size > most:
+        if 0 < most < size:
             message = f"{record.id} is {size:,} characters long; above {most:,}, {reason}"
             severity = binding(record, Severity.WARNING)
             yield too_long.at(context.in_prose(record, 0), message, severity=severity, record=record)
@@ -140,7 +194,7 @@ _CONTROL_NAMES = {"\x1b": "ESCAPE", "\x00": "NULL", "\x07": "BELL", "\x08": "BAC
 def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
     """A text holds characters that nobody sees: they can reverse, hide or smuggle words."""
     for record in context.records:
-        for text in strings_of(record):
+        for text in _strings_of(record):
             if text.value.isascii() and text.value.isprintable():
                 continue
             marked = text.pointer is None and text.value.startswith("\ufeff")  # a file's own mark of its encoding
@@ -167,7 +221,7 @@ def _name(character: str) -> str:
 def secret(context: CheckContext) -> Iterator[Diagnostic]:
     """A record or its document holds a secret."""
     for record in context.records:
-        for text in strings_of(record):
+        for text in _strings_of(record):
             for suspect in find_secrets(text.value) if NEEDLES.search(text.value) else ():
                 length = suspect.end - suspect.start
                 message = f"{text.name} of {record.id} holds a secret: {suspect.kind}, {length} characters"
@@ -222,17 +276,14 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
         if record.phase != "live":
             continue
         before = context.facts.before.get(record.id)
+        was, review = "", f"now, {_approver(record, context.facts.authors.get(record.id))}"
         if before is None or before.uid != record.uid:
-            if _is_new_from_agent(context, record):
-                review = "without review"
-                if record.approval.get("approved_by"):
-                    review = f"now, {_approver(record, context.facts.authors.get(record.id))}"
-                message = f"{record.id} was made by an agent and is {record.status.name} {review}: {record.title}"
-                yield went_live.at(context.at(record, "status"), message, record=record)
-            continue
-        if record.kind.status(before.status).phase == "pending":
-            approver = _approver(record, context.facts.authors.get(record.id))
-            message = f"{record.id} was {before.status} and is {record.status.name} now, {approver}: {record.title}"
+            was = "made by an agent" if _is_new_from_agent(context, record) else ""
+            review = review if record.approval.get("approved_by") else "without review"
+        elif record.kind.status(before.status).phase == "pending":
+            was = before.status
+        if was:
+            message = f"{record.id} was {was} and is {record.status.name} {review}: {record.title}"
             yield went_live.at(context.at(record, "status"), message, record=record)
 
 
@@ -250,11 +301,5 @@ def _approver(record: Record, author: str | None) -> str:
 
 def _is_new_from_agent(context: CheckContext, record: Record) -> bool:
     """Say whether an agent made a record since the base that our commands would have left for review."""
-    author = record.data.get("created_by")
-    if (
-        not isinstance(author, Mapping)
-        or author.get("role") != "agent"
-        or record.path not in (context.facts.changed or ())
-    ):
-        return False
-    return record.kind.status(record.kind.initial["agent"]).phase != "live"
+    is_new = record.role == "agent" and record.path in (context.facts.changed or ())
+    return is_new and record.kind.status(record.kind.initial["agent"]).phase != "live"

@@ -30,10 +30,7 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
     """A decision stands in a document and has no record."""
     if not context.unclaimed:
         return
-    from orbit_registry.formats.adr.file_names import (  # with it come the readers of decisions
-        own_folders,
-        owning_folder,
-    )
+    from orbit_registry.formats.adr.file_names import own_folders, owning_folder  # slow to import
 
     folders = own_folders(record.source.path for record in context.records if record.source is not None)
     for document, entry in context.unclaimed:
@@ -46,12 +43,10 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
         if other is not None:
             message = f"`{entry.title}` has no record, and its number is that of {other.id} ({other.title})"
             hint += "; it gets a new number and keeps the old one as a legacy id"
-        where = Location(document.path, entry.position)
         can_be_named = document.path.isprintable()
         hint = hint if can_be_named else "give the file a name without line ends and control characters first"
-        yield entry_without_record.at(
-            where, message, hint=hint, fixable=can_be_named, related=[context.in_entry(other)] if other else ()
-        )
+        where, related = Location(document.path, entry.position), [context.in_entry(other)] if other else []
+        yield entry_without_record.at(where, message, hint=hint, fixable=can_be_named, related=related)
 
 
 def _with_its_number(context: CheckContext, document: Document, entry: AdrDocument) -> Record | None:
@@ -66,10 +61,9 @@ def _with_its_number(context: CheckContext, document: Document, entry: AdrDocume
 
 def _unread(context: CheckContext, entry: AdrDocument) -> bool:
     """Say whether the record of an entry's number is there and can't be read: that is the finding then."""
-    if entry.number is None or not entry.number.isdigit():
-        return False
-    folder = f"/{sequence_id('ADR-', int(entry.number))}/"
-    return any(folder in problem.location.path for problem in context.problems)
+    number = entry.number or ""
+    folder = f"/{sequence_id('ADR-', int(number))}/" if number.isdigit() else None
+    return folder is not None and any(folder in problem.location.path for problem in context.problems)
 
 
 def earlier_names(context: CheckContext, document: Document, entry: AdrDocument) -> list[Record]:
@@ -116,10 +110,8 @@ def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
         elif count > 1:
             message = f"{source.path} holds {count} decisions, and {record.id} does not say which one it is"
         else:
-            reason = document.file.skipped_reason
-            message = (
-                f"{source.path} holds no decision{f' ({reason})' if reason else ''}, and {record.id} has its text there"
-            )
+            reason = f" ({document.file.skipped_reason})" if document.file.skipped_reason else ""
+            message = f"{source.path} holds no decision{reason}, and {record.id} has its text there"
         step = "path" if source.heading is None else "heading"
         yield entry_missing.at(context.at(record, "source", step), message, record=record)
 
@@ -141,7 +133,6 @@ def two_texts(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _under_earlier_names(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each entry of a log under a name that a record had, where that record has its text elsewhere."""
     for document, entry in context.unclaimed:
         for record in earlier_names(context, document, entry):
             if record.source is not None and record.source.path == document.path:
@@ -188,13 +179,8 @@ def shared_entry(context: CheckContext) -> Iterator[Diagnostic]:
 def changed_copy(context: CheckContext) -> Iterator[Diagnostic]:
     """The copy of a text is not what was taken over."""
     for record in context.records:
-        source = record.source
-        if (
-            not record.kind.in_file
-            or source is None
-            or not record.prose
-            or not {"file", "content_hash"} <= {*record.data}
-        ):
+        source = record.source if record.kind.in_file and {"file", "content_hash"} <= {*record.data} else None
+        if source is None or not record.prose:
             continue
         digest = hashlib.sha256(record.prose.encode("utf-8", "surrogateescape")).hexdigest()
         if record.text("content_hash") != f"sha256:{digest}":
@@ -228,12 +214,11 @@ def heading_twice(context: CheckContext) -> Iterator[Diagnostic]:
     for (_, number), locations in headings.items():
         first_title, first = locations[0]
         for title, location in locations[1:]:
+            message = f"ADR-{number} is the number of two decisions: `{title}` here and `{first_title}` at {first}"
+            hint = "give one of the two headings a number that is free; after a merge: `orbit resolve`"
             if title.casefold().split() == first_title.casefold().split():
                 message = f"ADR-{number} ({title}) is written down twice: here and at {first}"
                 hint = "keep the entry that is right and delete the other; after a merge: `orbit resolve`"
-            else:
-                message = f"ADR-{number} is the number of two decisions: `{title}` here and `{first_title}` at {first}"
-                hint = "give one of the two headings a number that is free; after a merge: `orbit resolve`"
             severity = Severity.ERROR if {location.path, first.path} & ours else Severity.WARNING
             yield heading_twice.at(
                 location, message, severity=severity, hint=hint, record=f"ADR-{number}", related=[first]
@@ -252,9 +237,8 @@ def entry_order(context: CheckContext) -> Iterator[Diagnostic]:
                 continue
             number, is_global = int(entry.number), len(entry.number) >= _GLOBAL_DIGITS
             if number < int(above[is_global]):
-                message = (
-                    f"ADR-{entry.number} stands below ADR-{above[is_global]}; the entries of a log ascend by number"
-                )
+                order = f"ADR-{entry.number} stands below ADR-{above[is_global]}"
+                message = f"{order}; the entries of a log ascend by number"
                 severity = Severity.WARNING if path in ours else Severity.NOTE
                 yield entry_order.at(Location(path, entry.position), message, severity=severity)
             above[is_global] = max(above[is_global], entry.number, key=int)
@@ -284,18 +268,15 @@ def date_unclear(context: CheckContext) -> Iterator[Diagnostic]:
     """A document states a date that can't be read."""
     yield from _problems(context, "adr-date-unclear", "ORB711")
     # A record's date tells which of two orders is meant.
-    dated = [
-        context.homes[record.path] for record in context.records if record.text("date") and record.path in context.homes
-    ]
-    yield from _problems(
-        context, "adr-date-order", "ORB711", {(document.path, entry.span) for document, entry in dated}
-    )
+    homes = (context.homes[record.path] for record in context.records
+             if record.text("date") and record.path in context.homes)  # fmt: skip
+    dated = {(document.path, entry.span) for document, entry in homes}
+    yield from _problems(context, "adr-date-order", "ORB711", dated)
 
 
 def _problems(
     context: CheckContext, problem_code: str, code: str, without: Collection[tuple[str, Span]] = ()
 ) -> Iterator[Diagnostic]:
-    """Yield what the reader of documents found under one of its codes, but for some entries."""
     for path, document in context.documents.by_path.items():
         severity = Severity.WARNING if path in context.our_documents else Severity.NOTE
         for entry in document.file.entries:
@@ -313,7 +294,6 @@ _NEARNESS = {"closed": 0, "pending": 1, "live": 2}
 def _finding(
     context: CheckContext, record: Record, source: Source, entry: AdrDocument, differing: Sequence[tuple[str, str, str]]
 ) -> Diagnostic:
-    """Return the finding at the side that follows, with what can be done."""
     listed = "; ".join(
         f"{name}: {_shown(ours)} in the record, {_shown(theirs)} in the document" for name, ours, theirs in differing
     )
@@ -336,13 +316,7 @@ def _finding(
         )
         can_mend = len(differing) > 1
     return record_and_document_differ.at(
-        in_record,
-        message,
-        severity=Severity.WARNING,
-        hint=hint,
-        record=record,
-        related=[in_document],
-        fixable=can_mend,
+        in_record, message, severity=Severity.WARNING, hint=hint, record=record, related=[in_document], fixable=can_mend
     )
 
 
@@ -376,22 +350,17 @@ def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]
     never_stated = follows and not entry.status_raw.strip() and not record.text("status_raw")
     if record.status.name != entry.status and not never_stated:
         differing.append(("status", record.status.name, entry.status_raw.strip() or entry.status))
-    date, stated_date = record.text("date"), entry.date
-    if (
-        date
-        and stated_date
-        and not (date.startswith(stated_date) or stated_date.startswith(date) or date == entry.date_raw.strip())
-    ):
-        differing.append(("date", date, stated_date))  # `2026-05` and `2026-05-17` agree; an unclear date is ORB711
+    date, day = record.text("date"), entry.date  # `2026-05` and `2026-05-17` agree; an unclear date is ORB711
+    if date and day and not (date.startswith(day) or day.startswith(date) or date == entry.date_raw.strip()):
+        differing.append(("date", date, day))
     return differing
 
 
 def _same_title(title: str, document_title: str) -> bool:
     """Say whether a record's title is what its document has, or the start of it where that is too long for a title."""
     ours, theirs = _plain(title), _plain(document_title)
-    return ours == theirs or (
-        ours.endswith("…") and theirs.startswith(ours[:-1]) and len(document_title) > _LONGEST_TITLE
-    )
+    is_start = ours.endswith("…") and theirs.startswith(ours[:-1]) and len(document_title) > _LONGEST_TITLE
+    return ours == theirs or is_start
 
 
 def _plain(text: str) -> str:
@@ -409,35 +378,21 @@ def _shown(text: str) -> str:
 
 
 def _write_follower(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
-    """Rewrite the document where the record decides, else the record."""
     for record in context.records.with_id(diagnostic.record or ""):
         home, source = context.homes.get(record.path), record.source
         if home is None or source is None:
             continue
         names = [name for name, _, _ in differences(record, home[1])]
         if context.decides(source) == "record":
-            return _document_follows(record, source, home[0], names)
+            from orbit_registry.operations.lifecycle import with_facts  # brings the readers of decisions
+
+            values = {"title": record.title, "status": _written_status(record), "date": record.text("date") or ""}
+            text = with_facts(home[0], record, {name: values[name] for name in names})
+            return (FileChange(home[0].path, home[0].text, text),) if text not in (None, home[0].text) else ()
         if _held_back(context, record, home[1]):
             names.remove("status")
         return _record_follows(context, record, home[1], names) if names else ()
     return ()
-
-
-def _document_follows(record: Record, source: Source, document: Document, names: Sequence[str]) -> Sequence[FileChange]:
-    from orbit_registry.formats.adr.writer import set_date, set_status, set_title
-
-    text = document.text
-    for name in names:
-        entry = Document(document.path, text).entry(source.heading)
-        if entry is None:
-            return ()
-        if name == "title":
-            text = set_title(text, entry, record.title)
-        elif name == "status":
-            text = set_status(text, entry, _written_status(record))
-        else:
-            text = set_date(text, entry, record.text("date") or "")
-    return (FileChange(document.path, document.text, text),) if text != document.text else ()
 
 
 def _written_status(record: Record) -> str:

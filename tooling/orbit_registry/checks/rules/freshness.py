@@ -48,7 +48,6 @@ def unknown_input(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _input_problem(record: Record, entry: Input, state: InputState | None) -> tuple[str, Severity, str] | None:
-    """Return what is wrong with an input, how much it weighs and what to do; None where nothing is."""
     if state is not None and state.is_unknown:
         return f"`{entry.input}` {state.problem}", Severity.NOTE, "run it in a git work tree"
     if state is not None and state.problem is not None:
@@ -64,7 +63,7 @@ def _input_problem(record: Record, entry: Input, state: InputState | None) -> tu
 def expired(context: CheckContext) -> Iterator[Diagnostic]:
     """A record has expired: it is not shown any more."""
     for record in context.with_expiry:
-        freshness = context.freshness.get(record.path)
+        freshness = context.report.freshness.get(record.path)
         if freshness is not None and freshness.cause is Cause.EXPIRED:
             message = f"{record.id} {freshness.reasons[0].message}, and is not shown any more"
             hint = f"retire it, or let it hold longer: `orbit verify {record.id} --expires DATE`"
@@ -75,11 +74,7 @@ def expired(context: CheckContext) -> Iterator[Diagnostic]:
             yield expired.at(context.at(record, "freshness", "expires_at"), message, hint=hint, record=record)
 
 
-_WORDS = {
-    "commit": "the repository has no such commit:",
-    "file": "no such file:",
-    "task": "no such task:",
-}
+_WORDS = {"commit": "the repository has no such commit:", "file": "no such file:", "task": "no such task:"}
 
 
 @check(
@@ -103,7 +98,7 @@ def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
 def verified_long_ago(context: CheckContext) -> Iterator[Diagnostic]:
     """Nobody has vouched for a record for longer than its volatility allows."""
     for record in context.with_expiry:
-        freshness = context.freshness.get(record.path)
+        freshness = context.report.freshness.get(record.path)
         for reason in freshness.reasons if freshness is not None else ():
             if reason.cause is Cause.AGE:
                 hint = f"`orbit verify {record.id}` where it still holds, else correct or retire it"
@@ -133,13 +128,8 @@ def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
     """The file that a record's text was taken from has changed since."""
     moved = context.filesystem.changed_sources
     for record in context.records if moved else ():
-        source = source_hash(record)
-        if (
-            source is None
-            or source not in moved
-            or record.phase == "closed"
-            or source[0] in context.facts.documents_gone
-        ):
+        source = source_hash(record) if record.phase != "closed" else None
+        if source is None or source not in moved or source[0] in context.facts.documents_gone:
             continue
         if moved[source]:
             message = f"{source[0]}, from which {record.id} was taken, is not there"

@@ -17,10 +17,8 @@ def duplicate_id(context: CheckContext) -> Iterator[Diagnostic]:
     for record_id, records in context.records.collisions.items():
         for record in records:
             others = [context.at(other, "id") for other in records if other is not record]
-            paths = ", ".join(location.path for location in others)
-            yield duplicate_id.at(
-                context.at(record, "id"), f"{record_id} is also the id of {paths}", record=record, related=others
-            )
+            message = f"{record_id} is also the id of {', '.join(location.path for location in others)}"
+            yield duplicate_id.at(context.at(record, "id"), message, record=record, related=others)
 
 
 # Once for each set of records.
@@ -37,14 +35,11 @@ def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
         record, index, _ = entries[-1]
         names = list(dict.fromkeys(name for _, _, name in entries))
         owners = [other for other in context.records.with_id(names[0]) if other.uid != record.uid]
-        others = owners or [
-            candidate for candidate in context.records.with_legacy_id(names[0]) if candidate is not record
-        ]
+        others = owners or [other for other in context.records.with_legacy_id(names[0]) if other is not record]
         verb = "is the id of" if owners else "was also the name of"
         listed = ", ".join(f"{other.id} ({other.title})" for other in others)
-        message = (
-            f"{', '.join(names)} can mean several: it was the name of {record.id} ({record.title}), and {verb} {listed}"
-        )
+        message = f"{', '.join(names)} can mean several: it was the name of {record.id} ({record.title}), "
+        message += f"and {verb} {listed}"
         places = [context.at(other, "id") for other in others]
         yield ambiguous_legacy_id.at(context.at(record, "legacy_ids", index), message, record=record, related=places)
 
@@ -58,12 +53,8 @@ def duplicate_uid(context: CheckContext) -> Iterator[Diagnostic]:
     for uid, records in by_uid.items():
         for record in records[1:]:
             first = context.at(records[0], "uid")
-            yield duplicate_uid.at(
-                context.at(record, "uid"),
-                f"the uid {uid} is also that of {records[0].id} ({first.path})",
-                record=record,
-                related=[first],
-            )
+            message = f"the uid {uid} is also that of {records[0].id} ({first.path})"
+            yield duplicate_uid.at(context.at(record, "uid"), message, record=record, related=[first])
 
 
 @check(

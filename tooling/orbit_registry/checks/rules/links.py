@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
@@ -12,11 +13,11 @@ from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations.document_facts import UNRESOLVED, Unresolved, read_edges
-from orbit_registry.repository.documents import Document
+from orbit_registry.repository.codec import list_in
 from orbit_registry.workspace.journal import FileChange
 
 Pointer = tuple[str | int, ...]
-_NAMING = frozenset({"supersedes", "superseded_by", "distinct_from", "links", "evidence", "x-unresolved"})
+_NAMING = frozenset({"supersedes", "superseded_by", "distinct_from", "links", "evidence", UNRESOLVED})
 
 
 @check("ORB301", Severity.ERROR, "correct the id, or remove the line; `orbit list` shows the ids there are")
@@ -29,7 +30,7 @@ def dangling_link(context: CheckContext) -> Iterator[Diagnostic]:
         for pointer, words, target in _references(record):
             if not context.is_id(target) or target in context.broken:
                 continue
-            matches = context.resolve(target)
+            matches = context.records.candidates(target)
             weight = binding(record, Severity.ERROR, Severity.WARNING)
             where = context.at(record, *pointer)
             if not matches:
@@ -43,20 +44,14 @@ def dangling_link(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _unresolved(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
-    """Yield what a document says of others that its adoption could not resolve."""
-    entries = record.data.get("x-unresolved")
-    for index, entry in enumerate(entries) if isinstance(entries, list) else ():
+    for index, entry in enumerate(list_in(record.data, UNRESOLVED)):
         if isinstance(entry, dict):
             statement = f"its document says `{str(entry.get('rel', '')).replace('_', ' ')} {entry.get('to', '')}`"
-            listed = entry.get("candidates")
-            which = (
-                f"can mean {', '.join(map(str, listed))}" if isinstance(listed, list) else "is no link between records"
-            )
-            where = context.at(record, "x-unresolved", index)
+            candidates = ", ".join(map(str, list_in(entry, "candidates")))
+            message = f"{statement}, which {f'can mean {candidates}' if candidates else 'is no link between records'}"
+            where = context.at(record, UNRESOLVED, index)
             hint = "where it is one of ours, say so in `supersedes`, `superseded_by` or `links`; then remove the line"
-            yield dangling_link.at(
-                where, f"{statement}, which {which}", severity=Severity.NOTE, hint=hint, record=record
-            )
+            yield dangling_link.at(where, message, severity=Severity.NOTE, hint=hint, record=record)
 
 
 def _references(record: Record) -> Iterator[tuple[Pointer, str, str]]:
@@ -82,9 +77,11 @@ def _one_sided(context: CheckContext, record: Record) -> Iterator[tuple[str, int
     """Yield each supersession that a record alone states: its field, its index there, and the other record."""
     for name, other_name in OTHER_END.items():
         for index, target in enumerate(record.words(name)):
-            matches = context.resolve(target)
+            matches = context.records.candidates(target)
             if len(matches) == 1 and matches[0].uid != record.uid:
-                declared = (match.uid for word in matches[0].words(other_name) for match in context.resolve(word))
+                declared = (
+                    match.uid for word in matches[0].words(other_name) for match in context.records.candidates(word)
+                )
                 if record.uid not in declared:
                     yield name, index, matches[0]
 
@@ -105,10 +102,8 @@ def one_sided_supersession(context: CheckContext) -> Iterator[Diagnostic]:
     """Only one of two records says that one replaces the other."""
     for record in context.records:
         for name, index, other in _one_sided(context, record):
-            message = (
-                f"{record.id} {_SAYS[name]} {other.id}, "
-                f"but {other.id} does not say that it {_SAYS[OTHER_END[name]]} {record.id}"
-            )
+            back = f"{other.id} does not say that it {_SAYS[OTHER_END[name]]} {record.id}"
+            message = f"{record.id} {_SAYS[name]} {other.id}, but {back}"
             severity = Severity.ERROR if is_ours(record) and is_ours(other) else Severity.WARNING
             where, end = context.at(record, name, index), context.at(other, OTHER_END[name])
             yield one_sided_supersession.at(where, message, severity=severity, record=record, related=[end])
@@ -118,12 +113,12 @@ def one_sided_supersession(context: CheckContext) -> Iterator[Diagnostic]:
 def supersession_circle(context: CheckContext) -> Iterator[Diagnostic]:
     """Records replace each other in a circle, so none of them holds."""
     edges = {
-        record.id: {other.id for name in record.superseded_by for other in context.resolve(name)}
+        record.id: {other.id for name in record.superseded_by for other in context.records.candidates(name)}
         for record in context.records
         if record.data.get("superseded_by")
     }
     for record in (candidate for candidate in context.records if candidate.data.get("supersedes")):
-        backwards = [other.id for name in record.supersedes for other in context.resolve(name)]
+        backwards = [other.id for name in record.supersedes for other in context.records.candidates(name)]
         for old in backwards:
             edges.setdefault(old, set()).add(record.id)
     for circle in _circles(edges):
@@ -138,43 +133,20 @@ def supersession_circle(context: CheckContext) -> Iterator[Diagnostic]:
         yield supersession_circle.at(context.at(record, name), message, record=record, related=related)
 
 
-def _circles(edges: dict[str, set[str]]) -> Iterator[tuple[str, ...]]:
-    """Yield the circles of a graph, each from its lowest node on: nodes that reach themselves, grouped (Tarjan)."""
-    order: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    on_stack: set[str] = set()
-    for start in sorted(edges):
-        if start in order:
-            continue
-        work: list[tuple[str, Iterator[str]]] = [(start, iter(sorted(edges.get(start, ()))))]
-        order[start] = low[start] = len(order)
-        stack.append(start)
-        on_stack.add(start)
-        while work:
-            node, following = work[-1]
-            step = next(following, None)
-            if step is None:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == order[node]:
-                    group = stack[stack.index(node) :]
-                    del stack[stack.index(node) :]
-                    on_stack.difference_update(group)
-                    if len(group) > 1 or node in edges.get(node, ()):
-                        yield tuple(sorted(group))
-            elif step not in order:
-                order[step] = low[step] = len(order)
-                stack.append(step)
-                on_stack.add(step)
-                work.append((step, iter(sorted(edges.get(step, ())))))
-            elif step in on_stack:
-                low[node] = min(low[node], order[step])
+def _circles(edges: Mapping[str, set[str]]) -> Iterator[tuple[str, ...]]:
+    remaining = dict(edges)
+    while True:
+        try:
+            TopologicalSorter(remaining).prepare()
+        except CycleError as error:
+            circle = {*error.args[1]}
+            yield tuple(sorted(circle))
+            remaining = {node: following - circle for node, following in remaining.items() if node not in circle}
+        else:
+            return
 
 
 def _write_successors(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
-    """Write the successors that an adopted record's document names, at both ends."""
     for record in context.records.with_id(diagnostic.record or ""):
         if record.status.name == SUPERSEDED and not record.superseded_by:
             return changes_for(context, record, record.data, successors_in_document(context, record))
@@ -203,7 +175,6 @@ def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
-    """Return the finding about a record that nothing replaced; it can be mended where the document names what did."""
     successors = successors_in_document(context, record)
     source = context.sources.get(record.path)
     message = f"{record.id} is superseded, but names no successor in superseded_by"
@@ -213,14 +184,10 @@ def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
         hint = "`orbit check --fix` writes both ends"
     elif source is not None and source.authority == "document":
         message += unresolved_names(successors)
-        hint = (
-            f"write `Superseded by ADR-NNNN` in {source.path}, then `orbit check --fix`; "
-            "where nothing took its place, its status is deprecated"
-        )
-    where, weight = context.at(record, "status"), binding(record, Severity.WARNING)
-    return status_and_successor.at(
-        where, message, severity=weight, hint=hint, record=record, fixable=bool(successors.records)
-    )
+        hint = f"write `Superseded by ADR-NNNN` in {source.path}, then `orbit check --fix`; "
+        hint += "where nothing took its place, its status is deprecated"
+    where, weight, can_mend = context.at(record, "status"), binding(record, Severity.WARNING), bool(successors.records)
+    return status_and_successor.at(where, message, severity=weight, hint=hint, record=record, fixable=can_mend)
 
 
 _OWN_FORM = re.compile(r"[A-Z][A-Z0-9]*-[0-9a-z]{4,}\Z")
@@ -258,7 +225,7 @@ def citation_of_replaced(context: CheckContext) -> Iterator[Diagnostic]:
     for cited in context.citations:
         if cited.location.path in homes or cited.record is not None:
             continue
-        matches = context.resolve(cited.id)
+        matches = context.records.candidates(cited.id)
         if len(matches) == 1 and matches[0].status.name == SUPERSEDED:
             old = matches[0]
             by = ", ".join(old.superseded_by)
@@ -280,24 +247,22 @@ def successors_in_document(context: CheckContext, record: Record) -> DocumentSuc
     home, source = context.homes.get(record.path), context.sources.get(record.path)
     if home is None or source is None or context.decides(source) != "document":
         return DocumentSuccessors()
-    path, text = home[0].path, home[0].text
-    # The context's entries may be outlines, which leave relations out.
-
-    entry = Document(path, text).entry(source.heading)
-    if entry is None or entry.status != SUPERSEDED:
+    document, entry = home
+    if entry.status != SUPERSEDED:
         return DocumentSuccessors()
     successors: dict[str, Record] = {}
     unresolved: list[Unresolved] = []
-    for edge in read_edges(record.id, path, entry, context.targets):
+    for edge in read_edges(record.id, document.path, entry, context.targets):
         if isinstance(edge, Unresolved):
             unresolved += [edge] if edge.rel == "superseded_by" else []
         elif edge.rel == "supersedes" and edge.target == record.id:
             matches = context.records.with_id(edge.subject)
             if record.id in context.records.reachable(edge.subject, "superseded_by"):
-                as_written = edge.as_written.removeprefix("superseded_by ")
-                unresolved.append(
-                    Unresolved("superseded_by", as_written, (), f"{edge.subject} is itself replaced by it")
+                name, reason = (
+                    edge.as_written.removeprefix("superseded_by "),
+                    f"{edge.subject} is itself replaced by it",
                 )
+                unresolved.append(Unresolved("superseded_by", name, (), reason))
             elif len(matches) == 1:
                 successors[edge.subject] = matches[0]
     return DocumentSuccessors(tuple(successors.values()), tuple(unresolved))
@@ -319,27 +284,21 @@ def changes_for(
 
     Nothing where the record alone would already break its schema.
     """
-    other_end = [
+    ids = [other.id for other in successors.records]
+    others = [
         _rewritten(context, other, _with_added(other.data, "supersedes", [record.id])) for other in successors.records
     ]
-    others = [change for change in other_end if change is not None]
-    full_data = dict(data)
-    if len(others) == len(successors.records):
-        full_data = _with_added(full_data, "superseded_by", [other.id for other in successors.records])
-    else:
-        others = []
+    full_data = _with_added(data, "superseded_by", ids if None not in others else [])
     full_data = _with_added(full_data, UNRESOLVED, [unresolved.as_data() for unresolved in successors.unresolved])
     own_change = _rewritten(context, record, full_data)
-    if own_change is None and full_data != data:
-        own_change, others = _rewritten(context, record, data), []
-    changes = (*others, own_change) if own_change is not None else ()
+    if own_change is None or None in others:
+        own_change, others = own_change or _rewritten(context, record, data), []
+    changes = [change for change in (*others, own_change) if change is not None]
     return changes if any(change.before != change.after for change in changes) else ()
 
 
 def _with_added(data: Mapping[str, object], name: str, values: Sequence[object]) -> dict[str, object]:
-    """Return the data with values added to one of its lists; the same where there is nothing to add."""
-    current = data.get(name)
-    existing = list(current) if isinstance(current, list) else []
+    existing = list_in(data, name)
     added = [value for value in values if value not in existing]
     return {**data, name: [*existing, *added]} if added else dict(data)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -69,15 +70,13 @@ def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
     with_retrieval = {event.word("session") for event in log.of(RETRIEVAL)}
     reported: set[str] = set()
     for event in log.of(DISPATCHED, TURN_END, "subagent stop"):
-        session = event.word("session")
+        session, item = event.word("session"), event.word("item")
         if session and (session in with_retrieval or session in reported):
             continue
         reported.add(session)
-        item = event.word("item")
         subject = f"session {session}" if session else "a dispatch that names no session"
-        yield dispatch_without_retrieval.at(
-            event.location, f"{subject}{f' ({item})' if item else ''}: nothing was looked up for it"
-        )
+        message = f"{subject}{f' ({item})' if item else ''}: nothing was looked up for it"
+        yield dispatch_without_retrieval.at(event.location, message)
 
 
 @check("ORB911", Severity.ERROR, f"one of: {', '.join(SKIPS)}; where a fault is named, `orbit doctor` says what to do")
@@ -122,11 +121,8 @@ def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
         item, loop = event.word("item"), event.word("loop")
         other = before.get(loop)
         if item and other is not None and other.word("item") != item:
-            yield item_without_retro.at(
-                event.location,
-                f"{item} was dispatched, and nobody had looked back on {other.word('item')}",
-                related=(other.location,),
-            )
+            message = f"{item} was dispatched, and nobody had looked back on {other.word('item')}"
+            yield item_without_retro.at(event.location, message, related=(other.location,))
         if item:
             before[loop] = event
 
@@ -144,10 +140,8 @@ def pitch_without_brief(context: CheckContext) -> Iterator[Diagnostic]:
         elif last is None:
             yield pitch_without_brief.at(event.location, "it was pitched without a brief")
         elif event.at - last.at > DAY:
-            hours = int((event.at - last.at) // 3600)
-            yield pitch_without_brief.at(
-                event.location, f"it was pitched by a brief of {hours} hours ago", related=(last.location,)
-            )
+            message = f"it was pitched by a brief of {int((event.at - last.at) // 3600)} hours ago"
+            yield pitch_without_brief.at(event.location, message, related=(last.location,))
 
 
 TURN_END = "stop"
@@ -191,10 +185,7 @@ class LoopLog:
 
 def turn_id(source: str, agent: str, channel: str, session: str, turn: str) -> str:
     """Return the id of a turn: equal parts give the same id, and no part can contain the separator."""
-    parts = (source, agent, channel, session, turn)
-    return ":".join(
-        "".join("-" if character in ": \t\n\r" else character for character in part) or "-" for part in parts
-    )
+    return ":".join(re.sub(r"[: \t\n\r]", "-", part) or "-" for part in (source, agent, channel, session, turn))
 
 
 def turn_of(ended: LoggedEvent) -> str:
@@ -221,11 +212,7 @@ def turns(log: LoopLog) -> Iterator[tuple[LoggedEvent, LoggedEvent | None]]:
 
 
 def check_loop(workspace: Workspace, events: Path | None = None, days: int | None = None) -> CheckOutcome:
-    """Return whether the loop was kept to, by the workspace's log or a file of events, of the last so many days.
-
-    Raises:
-        UnreadableFileError: the log or the file can't be read; one that is not there is a finding.
-    """
+    """Return whether the loop was kept to, by the workspace's log or a file of events, of the last so many days."""
     now = time.time()
     log = loop_log(workspace, events, now - days * DAY if days is not None else 0.0, now)
     context = CheckContext(RecordSet(()), workspace.kinds, workspace.config, loop=log)
@@ -249,7 +236,6 @@ def loop_log(workspace: Workspace, events: Path | None = None, since: float = 0.
 
 
 def _name(workspace: Workspace, file: Path) -> str:
-    """Return a file as findings name it: from the root where it is below it."""
     try:
         return file.resolve().relative_to(workspace.root).as_posix()
     except ValueError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, position_in
-from orbit_registry.checks.scopes import folders_of, nearest, valid_globs
+from orbit_registry.checks.scopes import folders_of, literal_prefix, nearest
 from orbit_registry.errors import did_you_mean
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.position import Problem
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 @check("ORB501", Severity.ERROR, "globs are *, ?, **, [a-z], {a,b}, a leading ! to exclude, dir/ for everything below")
 def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
     """A glob in a record's scope can't be read, so the record is never shown where it should be."""
-    for record, paths in context.scoped:
-        if all(text in context.glob_counts for text in paths):
+    for record, paths in context.report.scoped:
+        if all(text in context.report.counts for text in paths):
             continue  # what matches a file is a glob that includes
         read = [parse_glob(text) for text in paths]
         for index, (text, glob) in enumerate(zip(paths, read, strict=True)):
@@ -41,30 +41,21 @@ def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
 @check("ORB502", Severity.WARNING, "correct the glob, or retire the record when what it was about is gone")
 def dead_glob(context: CheckContext) -> Iterator[Diagnostic]:
     """A glob matches no file: the record is never shown for it."""
-    if context.facts.tracked is None:
+    report = context.report
+    scoped = [(record, paths) for record, paths in report.scoped if record.path in report.dead]
+    if not scoped:
         return
-    counts = context.glob_counts
-    dead = [
-        (record, index, glob)
-        for record, paths in context.scoped
-        if not all(text in counts for text in paths)
-        for index, glob in valid_globs(paths)
-        if not glob.exclude and glob.text not in counts
-    ]
-    if not dead:
-        return
-    files = (*context.facts.tracked, *context.facts.untracked)
-    folders = folders_of(files)
-    renames = context.renames(min(created_at(record) for record, _, _ in dead), files)
-    for record, index, glob in dead:
-        where = context.at(record, "scope", "paths", index)
-        hint = _moved_to(record, glob, renames) or _near(glob, folders)
-        yield dead_glob.at(where, f"`{glob.text}` matches no tracked file", hint=hint, record=record)
+    folders = folders_of(report.files)
+    renames = context.renames(min(created_at(record) for record, _ in scoped), report.files)
+    for record, paths in scoped:
+        for text in report.dead[record.path]:
+            where = context.at(record, "scope", "paths", paths.index(text))
+            hint = _moved_to(record, text, renames) or _near(text, folders)
+            yield dead_glob.at(where, f"`{text}` matches no tracked file", hint=hint, record=record)
 
 
-def _moved_to(record: Record, glob: Glob, renames: Renames | None) -> str | None:
-    """Return where git saw the files of a glob go; None where it saw no move."""
-    moved = renames.glob(glob.text) if renames else None
+def _moved_to(record: Record, glob: str, renames: Renames | None) -> str | None:
+    moved = renames.glob(glob) if renames else None
     if moved is None:
         return None
     follow = f"`orbit {record.kind.name} update {record.id} --help` says how to correct it"
@@ -73,9 +64,8 @@ def _moved_to(record: Record, glob: Glob, renames: Renames | None) -> str | None
     return f"git saw it move to `{moved}`: {follow}"
 
 
-def _near(glob: Glob, folders: Mapping[str, list[str]]) -> str | None:
-    """Return which folder of a glob is gone, and the one with the nearest name."""
-    near = nearest(glob.literal_prefix, folders)
+def _near(glob: str, folders: Mapping[str, list[str]]) -> str | None:
+    near = nearest(literal_prefix(glob), folders)
     if near is None:
         return None
     missing, other = near

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError
@@ -121,13 +122,7 @@ def dependency_files(workspace: Workspace, dependencies: Dependencies) -> Iterat
             yield from (name for name in tracked if name.startswith(prefix) and not name.startswith(".orbit/"))
 
 
-def evidence_paths(reference: str) -> tuple[str, ...]:
-    """Return the paths that evidence may mean: as written, and without a trailing position in the file."""
-    return tuple(dict.fromkeys((reference, _PLACE_IN_FILE.sub("", reference))))
-
-
 def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]]) -> dict[str, bool]:
-    """Return whether the repository has each commit, all asked at once; what can't be told is left out."""
     if not references:
         return {}
     queries = "".join(f"{reference}^{{commit}}\n" for reference in references).encode()
@@ -148,7 +143,6 @@ def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]])
 
 
 def _is_in(path: str, lists: Iterable[Sequence[str]]) -> bool:
-    """Say whether a file, or a folder of one, is in one of the sorted lists of files."""
     folder = f"{path}/"
     for names in lists:
         index, below = bisect_left(names, path), bisect_left(names, folder)
@@ -158,8 +152,7 @@ def _is_in(path: str, lists: Iterable[Sequence[str]]) -> bool:
 
 
 def _has_file(root: Path, reference: str, lists: Sequence[Sequence[str]], *, listed: bool) -> bool:
-    """Say whether the file that evidence names is there; a place in it may follow the name."""
-    for text in evidence_paths(reference):
+    for text in dict.fromkeys((reference, _PLACE_IN_FILE.sub("", reference))):
         path = text.removeprefix("./").rstrip("/")
         try:
             if path and _is_in(path, lists) and os.path.lexists(f"{root}/{path}"):
@@ -171,40 +164,69 @@ def _has_file(root: Path, reference: str, lists: Sequence[Sequence[str]], *, lis
     return False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FreshnessReport:
-    """Freshness of records, and the file-system state it follows from."""
+    """Freshness of records, and the state of disk and git that it follows from."""
 
-    freshness: Mapping[str, Freshness]
-    """By the record's path; those left out are fresh or closed."""
+    records: Iterable[Record]
     filesystem: FilesystemView
-    files: tuple[str, ...] = ()
-    """Tracked files, and those that git would add."""
-    tracked: tuple[str, ...] = ()
-    """The tracked ones of `files`."""
+    tracked: Sequence[str] | None
+    """Tracked files; None where git lists none."""
+    untracked: Sequence[str]
+    """Files that git would add."""
+    missing_documents: Collection[str]
+    now: datetime
+    config: Config
     dependencies: Dependencies = field(default_factory=Dependencies)
     """What was looked at."""
-    scoped: Sequence[tuple[Record, tuple[str, ...]]] = ()
-    """Pending and live records that have a scope, each with its globs."""
-    counts: Mapping[str, int] | None = None
-    """How many of the files each glob matches; None where git lists none."""
-    lost: frozenset[str] = frozenset()
-    """The files of records whose scope matches no file."""
+
+    @cached_property
+    def freshness(self) -> Mapping[str, Freshness]:
+        """Freshness of pending and live records that are not fresh, by path."""
+        windows = volatility_windows(self.config)
+        derived = {
+            record.path: derive(
+                record, self.filesystem, self.now, windows,
+                unmatched_scopes=self._unmatched, missing_documents=self.missing_documents,
+            )
+            for record in self.records
+            if record.phase != "closed"
+        }  # fmt: skip
+        return {path: freshness for path, freshness in derived.items() if freshness.reasons}
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Tracked files, and those that git would add."""
+        return (*(self.tracked or ()), *self.untracked)
+
+    @cached_property
+    def scoped(self) -> tuple[tuple[Record, tuple[str, ...]], ...]:
+        """Pending and live records that have a scope, each with its globs."""
+        open_records = (record for record in self.records if record.phase != "closed")
+        return tuple((record, paths) for record in open_records if (paths := record.globs))
+
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """How many of the files each glob matches."""
+        return count_matches({text for _, paths in self.scoped for text in paths}, self.files)
+
+    @cached_property
+    def dead(self) -> Mapping[str, tuple[str, ...]]:
+        """Globs that include and match no file, by the record's path."""
+        scoped = self.scoped if self.tracked is not None else ()
+        return {record.path: globs for record, paths in scoped if (globs := dead_globs(paths, self.counts))}
+
+    @cached_property
+    def _unmatched(self) -> frozenset[str]:
+        """The files of records whose scope has globs that include, none of which matches a file."""
+        paths_of = {record.path: paths for record, paths in self.scoped}
+        return frozenset(path for path in self.dead if not any(text in self.counts for text in paths_of[path]))
 
     @property
     def relevant_untracked(self) -> tuple[str, ...] | None:
         """Untracked files, if one that appears or disappears can change a result; None if none can."""
-        untracked = self.files[len(self.tracked) :]
-        hangs = self.counts is not None and (untracked or self.lost or self.filesystem.missing)
-        return untracked if hangs else None
-
-    @property
-    def dead(self) -> dict[str, tuple[str, ...]]:
-        """Globs that include and match no file, by the record's path."""
-        counts = self.counts
-        if counts is None:
-            return {}
-        return {record.path: globs for record, paths in self.scoped if (globs := dead_globs(paths, counts))}
+        can_change = self.tracked is not None and (self.untracked or self._unmatched or self.filesystem.missing)
+        return tuple(self.untracked) if can_change else None
 
 
 def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -213,70 +235,20 @@ def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ..
     return tuple(text for text in new if isinstance(glob := parse_glob(text), Glob) and not glob.exclude)
 
 
-def unmatched_scopes(scoped: Iterable[tuple[Record, tuple[str, ...]]], counts: Mapping[str, int]) -> frozenset[str]:
-    """Return the files of records whose scope has globs that include, none of which matches a file."""
-    return frozenset(
-        record.path
-        for record, paths in scoped
-        if not any(text in counts for text in paths) and dead_globs(paths, counts)
-    )
-
-
-def stale_records(
-    records: Iterable[Record],
-    filesystem: FilesystemView,
-    now: datetime,
-    config: Config,
-    lost: Collection[str],
-    missing_documents: Collection[str],
-) -> dict[str, Freshness]:
-    """Return the freshness of pending and live records that are not fresh, by path; see `model.freshness.derive`."""
-    windows = volatility_windows(config)
-    derived = {
-        record.path: derive(
-            record, filesystem, now, windows, unmatched_scopes=lost, missing_documents=missing_documents
-        )
-        for record in records
-        if record.phase != "closed"
-    }
-    return {path: freshness for path, freshness in derived.items() if freshness.reasons}
-
-
 def evaluate_freshness(
-    workspace: Workspace,
-    records: Sequence[Record],
-    now: datetime | None = None,
-    *,
-    without: Sequence[str] = (),
+    workspace: Workspace, records: Sequence[Record], now: datetime | None = None, *, without: Sequence[str] = ()
 ) -> FreshnessReport:
     """Return the freshness of records from the current state of disk and git.
 
     `without` are folders, from the root, whose untracked files are ignored: Orbit's own output.
     """
-    tracked, untracked = _files(workspace, without)
+    tracked, untracked = workspace.git.files(without=without)
     dependencies = Dependencies.of(records, evidence_kinds(workspace.config))
     filesystem = probe(workspace, dependencies, tracked, untracked)
-    scoped = [(record, paths) for record in records if record.phase != "closed" and (paths := record.globs)]
-    files = (*(tracked or ()), *untracked)
-    counts: Mapping[str, int] | None = None
-    if tracked is not None:
-        counts = count_matches({text for _, paths in scoped for text in paths}, files)
-    lost = unmatched_scopes(scoped, counts) if counts is not None else frozenset()
     documents = {record.source.path for record in records if record.source is not None}
-    missing_documents = frozenset(missing_files(workspace.root, documents))
-    freshness = stale_records(records, filesystem, now or datetime.now(UTC), workspace.config, lost, missing_documents)
-    return FreshnessReport(freshness, filesystem, files, tuple(tracked or ()), dependencies, scoped, counts, lost)
-
-
-def _files(workspace: Workspace, without: Sequence[str]) -> tuple[list[str] | None, list[str]]:
-    """Return the tracked files, None where git lists none, and those that it would add."""
-    try:
-        tracked = workspace.git.tracked()
-        if tracked is None:
-            return None, []
-        return tracked, workspace.git.untracked(without=without)
-    except GitError:
-        return None, []
+    missing = frozenset(missing_files(workspace.root, documents))
+    moment = now or datetime.now(UTC)
+    return FreshnessReport(records, filesystem, tracked, untracked, missing, moment, workspace.config, dependencies)
 
 
 def expiring_today(records: Iterable[Record], now: datetime, config: Config) -> set[str]:

@@ -6,6 +6,7 @@ YAML. What cannot be hashed is a value with a message, never an exception.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -16,7 +17,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.position import YamlProblemError
@@ -82,7 +82,6 @@ class Fingerprints:
         return self._file(text, path)
 
     def _place(self, text: str) -> tuple[Path, int | None]:
-        """Return an input's path and its mode, None where it is missing; no part of the path is a link."""
         try:
             path = inside(self._root, text)
             return path, path.lstat().st_mode
@@ -94,15 +93,10 @@ class Fingerprints:
             raise _unreadable(f"can't be read: {(error.strerror or str(error)).lower()}") from None
 
     def _file(self, name: str, path: Path) -> str:
-        extension = path.suffix.lower()
-        if extension not in _READERS:
-            return _hash_of_bytes(_read(path, FILE_LIMIT))
         content = _read(path, FILE_LIMIT)
-        if len(content) <= DOCUMENT_LIMIT:
-            try:
+        if path.suffix.lower() in _READERS and len(content) <= DOCUMENT_LIMIT:
+            with contextlib.suppress(_AsTextError):
                 return _hash_of_value(self._value(name, path, content), name)
-            except _AsTextError:
-                pass
         return _hash_of_bytes(content)
 
     def _field(self, name: str, field: str) -> object:
@@ -131,7 +125,10 @@ class Fingerprints:
             except OrbitError as error:
                 message = error.message.replace(f"{self._root}{os.sep}", "")
                 raise _unreadable(f"can't be read: {message}") from None
-            self._values[name] = _READERS[path.suffix.lower()](text, name)
+            try:
+                self._values[name] = _READERS[path.suffix.lower()](text, name)
+            except (ValueError, ArithmeticError, RecursionError):
+                raise _unreadable(f"can't be read: {name}: {_UNUSABLE}") from None
         return self._values[name]
 
     def _folder(self, prefix: str) -> str:
@@ -191,7 +188,6 @@ def _unreadable(problem: str) -> _RefusedError:
 
 
 def _hash_of_bytes(content: bytes) -> str:
-    """Return the hash of a file; of a text, without differences in line ends that an editor or git makes."""
     if b"\0" not in content:
         if b"\r" in content:
             content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -213,19 +209,14 @@ def _is_deep(value: object) -> bool:
     """Say whether a value nests deeper than any interpreter follows: how deep one goes differs by its version."""
     level = [value]
     for _ in range(_DEEPEST):
-        level = [
-            inner
-            for node in level
-            if isinstance(node, dict | list)
-            for inner in (node.values() if isinstance(node, dict) else node)
-        ]
+        mappings = [inner for node in level if isinstance(node, dict) for inner in node.values()]
+        level = mappings + [inner for node in level if isinstance(node, list) for inner in node]
         if not level:
             return False
     return True
 
 
 def _encode_special(value: object) -> list[str]:
-    """Return what JSON has no word for: exact numbers, dates and times."""
     return ["\0", type(value).__name__, str(value)]
 
 
@@ -250,35 +241,25 @@ class _AsTextError(Exception):
     """A file is of a form that our readers refuse though others take it; as a whole it is compared as text."""
 
 
-class _WordedError(ValueError):
-    """What is wrong with a JSON file that its decoder takes, in words for people."""
-
-
 def _json(text: str, name: str) -> object:
     from decimal import Decimal  # as `tomllib` below: few runs look into such a file
 
+    def mapping(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        result = dict(pairs)
+        if len(result) < len(pairs):
+            twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+            raise _unreadable(f"can't be read: {name}: the key {json.dumps(twice)} is there twice")
+        return result
+
+    def refuse(word: str) -> object:
+        raise _unreadable(f"can't be read: {name}: {word} is no number of JSON")
+
     try:
-        return json.loads(text, parse_float=Decimal, parse_constant=_refuse_constant, object_pairs_hook=_pairs)
+        return json.loads(text, parse_float=Decimal, parse_constant=refuse, object_pairs_hook=mapping)
     except json.JSONDecodeError as error:
         if _COMMENTED.search(text):
             raise _AsTextError(f":{error.lineno}: it holds comments, which JSON has not") from None
         raise _unreadable(f"can't be read: {name}:{error.lineno}:{error.colno}: {_lower(error.msg)}") from None
-    except _WordedError as error:
-        raise _unreadable(f"can't be read: {name}: {error}") from None
-    except (ValueError, ArithmeticError, RecursionError):
-        raise _unreadable(f"can't be read: {name}: {_UNUSABLE}") from None
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    mapping = dict(pairs)
-    if len(mapping) < len(pairs):
-        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise _WordedError(f"the key {json.dumps(twice)} is there twice")
-    return mapping
-
-
-def _refuse_constant(word: str) -> object:
-    raise _WordedError(f"{word} is no number of JSON")
 
 
 def _toml(text: str, name: str) -> object:
@@ -292,8 +273,6 @@ def _toml(text: str, name: str) -> object:
         line = match["line"] if match else None
         where = f"{name}:{line}:{match['column']}" if match and line else f"{name}:{text.count(chr(10)) + 1}"
         raise _unreadable(f"can't be read: {where}: {_lower(match['said'] if match else str(error))}") from None
-    except (ValueError, ArithmeticError, RecursionError):
-        raise _unreadable(f"can't be read: {name}: {_UNUSABLE}") from None
 
 
 def _yaml(text: str, name: str) -> object:

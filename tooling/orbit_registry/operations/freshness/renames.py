@@ -9,11 +9,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from orbit_registry.formats.globs import Glob, matches, parse_glob
 from orbit_registry.model.freshness import created_at, fingerprint_inputs
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness
+from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.writer import prepare_edit, writing
 from orbit_registry.workspace.git import Git
@@ -79,14 +81,10 @@ def renames_since(git: Git, since: datetime, files: Iterable[str]) -> Renames:
 
 
 def _pairs(answer: Sequence[str]) -> Iterator[tuple[str, str]]:
-    words = [word.strip("\n") for word in answer]
-    index = 0
-    while index + 2 < len(words):
-        if _RENAME.match(words[index]):
-            yield words[index + 1], words[index + 2]
-            index += 3
-        else:
-            index += 1
+    words = (word.strip("\n") for word in answer)
+    for word in words:
+        if _RENAME.match(word):
+            yield next(words, ""), next(words, "")
 
 
 def _candidates(text: str, glob: Glob, matched: Mapping[str, str]) -> Iterator[str]:
@@ -151,20 +149,6 @@ class Relocation:
         return unified_diff(self.changes)
 
 
-def plan(workspace: Workspace, lost: Sequence[DanglingNames], renames: Renames) -> Relocation:
-    """Return what would be written; `updated_at` stays, because nothing was reviewed."""
-    moves: list[Move] = []
-    changes: list[FileChange] = []
-    for dangling in lost:
-        record_moves = list(_moves(dangling, renames))
-        moves += record_moves
-        names = {(move.field, move.old): move.new for move in record_moves if move.new is not None}
-        if names:
-            change, _ = prepare_edit(workspace, dangling.record, partial(_moved, names), touch=False)
-            changes.append(change)
-    return Relocation(tuple(moves), tuple(changes))
-
-
 def _moves(lost: DanglingNames, renames: Renames) -> Iterator[Move]:
     for text in lost.globs:
         yield Move(lost.record, "scope.paths", text, renames.glob(text))
@@ -178,44 +162,47 @@ def _moves(lost: DanglingNames, renames: Renames) -> Iterator[Move]:
 
 def _moved(names: Mapping[tuple[str, str], str], data: dict[str, object]) -> Mapping[str, object]:
     result = dict(data)
-    scope, freshness, evidence = data.get("scope"), data.get("freshness"), data.get("evidence")
-    if isinstance(scope, Mapping) and isinstance(scope.get("paths"), list):
-        paths = dict.fromkeys(names.get(("scope.paths", str(text)), str(text)) for text in scope["paths"])
-        result["scope"] = {**scope, "paths": list(paths)}
-    if isinstance(freshness, Mapping) and isinstance(freshness.get("fingerprint"), list):
-        entries = [_renamed(entry, "input", "freshness.fingerprint", names) for entry in freshness["fingerprint"]]
-        result["freshness"] = {**freshness, "fingerprint": entries}
-    if isinstance(evidence, list):
+    scope, freshness = mapping_in(data, "scope"), mapping_in(data, "freshness")
+    fields = {field for field, _ in names}
+
+    def renamed(field: str, entry: Any, name: str) -> dict[str, object]:
+        return {**entry, name: names.get((field, str(entry[name])), entry[name])}
+
+    if "scope.paths" in fields:
+        paths = (names.get(("scope.paths", str(text)), text) for text in list_in(scope, "paths"))
+        result["scope"] = {**scope, "paths": [*dict.fromkeys(paths)]}
+    if "freshness.fingerprint" in fields:
+        inputs = list_in(freshness, "fingerprint")
+        result["freshness"] = {
+            **freshness, "fingerprint": [renamed("freshness.fingerprint", entry, "input") for entry in inputs]
+        }  # fmt: skip
+    if "evidence" in fields:
         result["evidence"] = [
-            _renamed(entry, "reference", "evidence", names) if entry.get("kind") == "file" else entry
-            for entry in evidence
+            renamed("evidence", entry, "reference") if isinstance(entry, Mapping) and entry["kind"] == "file" else entry
+            for entry in list_in(data, "evidence")
         ]
     return result
 
 
-def _renamed(
-    entry: Mapping[str, object], name: str, field: str, names: Mapping[tuple[str, str], str]
-) -> Mapping[str, object]:
-    old = str(entry[name])
-    return {**entry, name: names.get((field, old), old)}
-
-
 def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bool) -> Relocation:
-    """Return where git saw go, since the records were made, what they name; `write` puts the new names into them.
-
-    Raises:
-        RefusedError: an agent would change a record that holds; nothing was written.
-    """
+    """Return where git saw go, since the records were made, what they name; `write` puts the new names into them."""
     state = evaluate_freshness(workspace, records)
     lost = dangling_names(records, state)
     if not lost:
         return Relocation()
     renames = renames_since(workspace.git, min(created_at(dangling.record) for dangling in lost), state.files)
+    moves: list[Move] = []
+    changes: list[FileChange] = []
     with writing(workspace) if write else nullcontext():
-        planned = plan(workspace, lost, renames)
+        for dangling in lost:
+            record_moves = list(_moves(dangling, renames))
+            moves += record_moves
+            names = {(move.field, move.old): move.new for move in record_moves if move.new is not None}
+            if names:  # `updated_at` stays, because nothing was reviewed
+                changes.append(prepare_edit(workspace, dangling.record, partial(_moved, names), touch=False)[0])
         if write:
-            write_step(workspace, "follow-renames", planned.changes)
-        return planned
+            write_step(workspace, "follow-renames", changes)
+    return Relocation(tuple(moves), tuple(changes))
 
 
 def dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[DanglingNames]:

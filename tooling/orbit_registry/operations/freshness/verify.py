@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from orbit_registry.errors import GitError, RefusedError, UsageError
+from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.freshness import fingerprint_inputs
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.operations.freshness.fingerprints import Fingerprints
+from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import prepare_edit, writing
@@ -42,12 +43,7 @@ class VerifyResult:
 
 
 def verify(workspace: Workspace, any_id: str, statement: Verification, author: Author) -> VerifyResult:
-    """Hash a record's inputs anew and note who verified it; nothing else of the record changes, `updated_at` neither.
-
-    Raises:
-        RefusedError: the record is closed, live and an agent asks, or an input can't be hashed or taken out.
-        UsageError: `expires` is no moment.
-    """
+    """Hash a record's inputs anew and note who verified it; nothing else of the record changes."""
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         if record.phase == "closed":
@@ -65,8 +61,7 @@ def verify(workspace: Workspace, any_id: str, statement: Verification, author: A
         changes |= {"verified_at": format_time(datetime.now(UTC)), "verified_by": statement.by or author.name}
 
         def edit(data: dict[str, object]) -> Mapping[str, object]:
-            current = data.get("freshness")
-            merged = {**(current if isinstance(current, Mapping) else {}), **changes}
+            merged = {**mapping_in(data, "freshness"), **changes}
             if not entries:
                 merged.pop("fingerprint", None)
             return {**data, "freshness": {name: value for name, value in merged.items() if value is not None}}
@@ -78,24 +73,17 @@ def verify(workspace: Workspace, any_id: str, statement: Verification, author: A
 
 
 def fingerprinted(workspace: Workspace, freshness: object, inputs: Sequence[str]) -> dict[str, object]:
-    """Return the freshness of a record with inputs added, each hashed; `freshness` is what it states already.
-
-    Raises:
-        RefusedError: an input can't be hashed.
-    """
-    current = dict(freshness) if isinstance(freshness, Mapping) else {}
-    return {**current, "fingerprint": _with_hashes(workspace, _with_inputs(_entries(current), inputs), "")}
+    """Return the freshness of a record with inputs added, each hashed; `freshness` is what it states already."""
+    current = {"freshness": freshness}
+    entries = _with_hashes(workspace, _with_inputs(_entries(current), inputs), "")
+    return {**mapping_in(current, "freshness"), "fingerprint": entries}
 
 
 def _with_hashes(
     workspace: Workspace, entries: Sequence[Mapping[str, object]], way_out: str
 ) -> list[dict[str, object]]:
     """Return the entries of a fingerprint with the hashes of now; `way_out` is said where one has none."""
-    try:
-        tracked = workspace.git.tracked() if entries else None
-    except GitError:
-        tracked = None
-    fingerprints = Fingerprints(workspace.root, tracked)
+    fingerprints = Fingerprints(workspace.root, workspace.git.files()[0] if entries else None)
     result: list[dict[str, object]] = []
     for entry in entries:
         text = str(entry["input"])
@@ -107,21 +95,19 @@ def _with_hashes(
     return result
 
 
-def _entries(freshness: object) -> list[Mapping[str, object]]:
-    listed = freshness.get("fingerprint") if isinstance(freshness, Mapping) else None
-    return [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
+def _entries(data: Mapping[str, object]) -> list[Mapping[str, object]]:
+    listed = list_in(mapping_in(data, "freshness"), "fingerprint")
+    return [entry for entry in listed if isinstance(entry, Mapping)]
 
 
 def _with_inputs(current: Sequence[Mapping[str, object]], added: Sequence[str]) -> list[Mapping[str, object]]:
-    """Return entries with new inputs behind them, each once."""
     names = {str(entry["input"]) for entry in current}
     new = dict.fromkeys(name.removeprefix("./") or "." for name in added)
     return [*current, *({"input": name} for name in new if name not in names)]
 
 
 def _fingerprint_entries(record: Record, statement: Verification) -> list[Mapping[str, object]]:
-    """Return the entries that the record is to have, with whatever else they hold."""
-    current = _entries(record.data.get("freshness"))
+    current = _entries(record.data)
     names = [str(entry["input"]) for entry in current]
     for name in statement.remove:
         if name not in names:
@@ -131,7 +117,6 @@ def _fingerprint_entries(record: Record, statement: Verification) -> list[Mappin
 
 
 def _expiry(text: str) -> str | None:
-    """Return a moment as records write it; None for `never`."""
     if text == NEVER:
         return None
     try:

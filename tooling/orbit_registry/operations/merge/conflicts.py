@@ -1,21 +1,171 @@
-"""Records that conflict in a merge, and the id of each afterwards."""
+"""State of a merge in git, and the records that conflict in it, with the id of each afterwards.
+
+Versions are read from the index's stages and from commits, never from conflict markers in the work tree.
+"""
 
 from __future__ import annotations
 
+import posixpath
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
 
+from orbit_registry.errors import GitError
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.model.ids import sequence_id, sequence_number
 from orbit_registry.model.kind import Kind
+from orbit_registry.model.rank import microseconds
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.votes import parse_time
-from orbit_registry.operations.merge.state import SIDES, MergeState, Side, data_in, uid_in
+from orbit_registry.operations.citation_rewrite import lines_at
 from orbit_registry.operations.renumber import alias_ids
+from orbit_registry.repository.codec import data_in, mapping_in
 from orbit_registry.repository.documents import LOG_NAME
-from orbit_registry.repository.ids import new_ids
+from orbit_registry.repository.ids import new_ids, short_name
+from orbit_registry.workspace.files import DOCUMENT_LIMIT
+from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT, Workspace
+
+Side = Literal["base", "ours", "theirs"]
+SIDES: tuple[Side, ...] = ("base", "ours", "theirs")
+"""In the order of the index's stages 1, 2 and 3. During a rebase, `ours` is the branch that is rebased onto."""
+_OPERATIONS = (("cherry-pick", "CHERRY_PICK_HEAD"), ("merge", "MERGE_HEAD"), ("revert", "REVERT_HEAD"))
+
+
+@dataclass(frozen=True)
+class MergeState:
+    """A merge under way. Paths are from the workspace's root."""
+
+    git: Git
+    operation: str | None
+    commits: Mapping[Side, str | None]
+    """The commit of each side; None where the operation names none (a stash, a squash)."""
+    unmerged: Mapping[str, Mapping[Side, str]]
+    """Path → side → blob, for each path that git could not merge."""
+    _texts: dict[tuple[Side, str], str | None] = field(default_factory=dict, repr=False)
+
+    def text(self, side: Side, path: str) -> str | None:
+        """Return a file's text on one side, line ends as the work tree has them; None where it has none."""
+        if (side, path) not in self._texts:
+            self._texts[side, path] = self._read(side, path)
+        return self._texts[side, path]
+
+    def _read(self, side: Side, path: str) -> str | None:
+        stages, commit = self.unmerged.get(path), self.commits[side]
+        in_commit = f"{commit}:{self.git.prefix}{path}" if commit else None
+        object_name = stages.get(side) if stages is not None else in_commit
+        if object_name is None:
+            return None
+        try:
+            data = self.git.run("cat-file", "--filters", f"--path={self.git.prefix}{path}", object_name)
+        except GitError:
+            return None
+        return data.decode("utf-8", "surrogateescape")
+
+    def is_oversized(self, path: str) -> bool:
+        """Say whether one side's version of an unmerged file is larger than what is read as a document."""
+        return any(len(self.text(side, path) or "") > DOCUMENT_LIMIT for side in self.unmerged.get(path, ()))
+
+    def files_below(self, side: Side, folder: str) -> list[str]:
+        """Return the files of a folder on one side, from the root."""
+        staged = {path for path, stages in self.unmerged.items() if path.startswith(f"{folder}/") and side in stages}
+        commit = self.commits[side]
+        if commit:
+            names = self.git.run_names("ls-tree", "-r", "-z", "--name-only", commit, "--", f"{folder}/", check=False)
+            staged |= {name for name in names if name not in self.unmerged}
+        return sorted(staged)
+
+    def path_of_uid(self, side: Side, uid: str, folder: str) -> str | None:
+        """Return the record file below a folder that has a uid on one side."""
+        for path, stages in self.unmerged.items():
+            if path.startswith(f"{folder}/") and side in stages and uid_in(self.text(side, path)) == uid:
+                return path
+        commit = self.commits[side]
+        if not commit:
+            return None
+        arguments = ("grep", "-l", "-z", "-F", "--no-color", "-e", uid, commit, "--", folder)
+        settings = ("-c", "grep.fullName=false")
+        matches = self.git.run_names(*arguments, settings=settings, check=False)
+        names = [name.removeprefix(f"{commit}:") for name in matches]
+        return next((name for name in names if uid_in(self.text(side, name)) == uid), None)
+
+    def lines(self, patterns: Iterable[str]) -> Mapping[Side, Mapping[str, set[str]]]:
+        """Return, for each side and file, the lines that match a pattern.
+
+        Where an operation names no commit for `theirs`, its lines are those of the index that `ours` lacks.
+        """
+        expressions = list(patterns)
+        result: dict[Side, dict[str, set[str]]] = {}
+        for side in SIDES:
+            commit = self.commits[side]
+            result[side] = lines_at(self.git, commit, expressions) if commit else {}
+        if self.commits["theirs"] is None:
+            our_lines = result["ours"]
+            index = lines_at(self.git, None, expressions)
+            result["theirs"] = {path: lines - our_lines.get(path, set()) for path, lines in index.items()}
+        for path, stages in self.unmerged.items():
+            for side in stages:
+                text = self.text(side, path) or ""
+                result[side][path] = {line.rstrip("\r") for line in text.split("\n")}
+        return result
+
+
+def _rebase_folder(git: Git) -> Path | None:
+    for name in ("rebase-merge", "rebase-apply"):
+        where = git.ask("rev-parse", "--path-format=absolute", "--git-path", name)
+        if where and Path(where).is_dir():
+            return Path(where)
+    return None
+
+
+def rebased_tip(git: Git) -> str | None:
+    """Return the commit that a rebase under way started from: the tip of the branch as it was."""
+    folder = _rebase_folder(git)
+    if folder is None or not (folder / "orig-head").is_file():
+        return None
+    return git.commit((folder / "orig-head").read_text(encoding="ascii", errors="replace").strip())
+
+
+def read_merge(workspace: Workspace) -> MergeState:
+    """Return the merge under way; one without unmerged paths and operation where there is none."""
+    git = workspace.git
+    if git.top is None:
+        message = "this is no git repository, so there is nothing to resolve"
+        raise GitError(message, hint="run it in the clone where the merge stopped")
+    operation, theirs, base = _operation(git)
+    return MergeState(git, operation, {"base": base, "ours": git.head(), "theirs": theirs}, _unmerged(git))
+
+
+def _operation(git: Git) -> tuple[str | None, str | None, str | None]:
+    """Return the operation under way, the commit it brings in, and that commit's base where it is known."""
+    if _rebase_folder(git) is not None:
+        picked = git.commit("REBASE_HEAD")
+        return "rebase", picked, git.commit(f"{picked}^") if picked else None
+    for name, ref in _OPERATIONS:
+        commit = git.commit(ref)
+        if commit is not None:
+            base = git.merge_base(commit) if name == "merge" else git.commit(f"{commit}^")
+            return (name, base, commit) if name == "revert" else (name, commit, base)
+    return None, None, None
+
+
+def _unmerged(git: Git) -> dict[str, dict[Side, str]]:
+    stages_of: dict[str, dict[Side, str]] = {}
+    for row in git.run_names("ls-files", "-u", "-z"):
+        facts, _, path = row.partition("\t")
+        mode, blob, stage = facts.split(" ")
+        stages = stages_of.setdefault(posixpath.normpath(path), {})
+        if mode.startswith("100"):
+            stages[SIDES[int(stage) - 1]] = blob
+    return stages_of
+
+
+def uid_in(text: str | None) -> str | None:
+    """Return the uid in a record file's text; None where there is none."""
+    uid = (data_in(text) or {}).get("uid")
+    return uid if isinstance(uid, str) else None
 
 
 @dataclass(slots=True)
@@ -75,8 +225,7 @@ class MergedRecord:
     @property
     def source(self) -> Mapping[str, object]:
         """The record's `source` on that side; empty where it has no document."""
-        value = self.data.get("source")
-        return value if isinstance(value, Mapping) else {}
+        return mapping_in(self.data, "source")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +262,9 @@ def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
         _add(by_uid, state, kind, path, stages)
     for kind in workspace.kinds:
         if kind.numbering == "sequence":
-            logs = _contested_in_logs(state, kind) if kind.in_document else []
-            for path in dict.fromkeys((*logs, *_mixed_records(state, kind))):
+            # In the later steps of a rebase git may merge an edit of a record into another with its number.
+            mixed = (path for path in _changed_on_both(state, kind) if len(_uids(state, path)) > 1)
+            for path in dict.fromkeys((*(_contested_in_logs(state, kind) if kind.in_document else ()), *mixed)):
                 _add(by_uid, state, kind, path, SIDES)
     return MergedRecords(tuple(by_uid.values()), unreadable)
 
@@ -127,7 +277,6 @@ def kind_of(workspace: Workspace, path: str) -> Kind | None:
 
 
 def _add(by_uid: dict[str, MergedRecord], state: MergeState, kind: Kind, path: str, sides: Iterable[Side]) -> None:
-    """Add each record that one of the sides has at a path, with where the other sides have it."""
     home = path.rsplit("/", 2)[0]
     for uid in dict.fromkeys(uid_in(state.text(side, path)) for side in SIDES if side in sides):
         if uid is None or uid in by_uid:
@@ -142,7 +291,7 @@ def _add(by_uid: dict[str, MergedRecord], state: MergeState, kind: Kind, path: s
 
 def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
     """Return the record files whose id means different records on the sides of an unmerged log."""
-    paths: dict[str, None] = {}
+    paths: list[str] = []
     for path, stages in state.unmerged.items():
         if path.rpartition("/")[2] != LOG_NAME or len(stages) < 2 or state.is_oversized(path):
             continue
@@ -154,19 +303,13 @@ def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
         for number in (number for number, versions in texts.items() if len(versions) > 1):
             record_id = sequence_id(kind.prefix, number)
             record_file = f"{ORBIT}/{kind.file_of(record_id)}"
-            uids = {uid_in(state.text(side, record_file)) for side in SIDES} - {None}
-            if record_file not in state.unmerged and len(uids) > 1:
-                paths[record_file] = None
-    return list(paths)
+            if record_file not in state.unmerged and len(_uids(state, record_file)) > 1:
+                paths.append(record_file)
+    return paths
 
 
-def _mixed_records(state: MergeState, kind: Kind) -> list[str]:
-    """Return the record files in which git merged an edit of one record into another that has its number by now.
-
-    That happens in the later steps of a rebase, after a record of the first was renumbered.
-    """
-    paths = _changed_on_both(state, kind)
-    return [path for path in paths if len({uid_in(state.text(side, path)) for side in SIDES} - {None}) > 1]
+def _uids(state: MergeState, path: str) -> set[str | None]:
+    return {uid_in(state.text(side, path)) for side in SIDES} - {None}
 
 
 def add_shared(workspace: Workspace, state: MergeState, subjects: MergedRecords) -> MergedRecords:
@@ -184,17 +327,13 @@ def add_shared(workspace: Workspace, state: MergeState, subjects: MergedRecords)
 
 
 def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
-    """Return the record files that both sides changed since the base and that git could merge."""
-    base = state.commits["base"]
-    changed: list[set[str]] = []
-    for side in ("ours", "theirs"):
-        commit = state.commits[side]
-        if not base or not commit:
-            return []
-        arguments = ("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--diff-filter=M")
-        changed.append({*state.git.run_names(*arguments, base, commit, "--", f"{ORBIT}/{kind.plural}", check=False)})
-    both = sorted(path for path in changed[0] & changed[1] if path.endswith(f"/{kind.name}.yaml"))
-    return [path for path in both if path not in state.unmerged]
+    base, *commits = (state.commits[side] for side in SIDES)
+    if not base or not all(commits):
+        return []
+    options = ("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--diff-filter=M", base)
+    folder = f"{ORBIT}/{kind.plural}"
+    ours, theirs = ({*state.git.run_names(*options, str(side), "--", folder, check=False)} for side in commits)
+    return sorted(path for path in (ours & theirs) - {*state.unmerged} if path.endswith(f"/{kind.name}.yaml"))
 
 
 def assign_ids(
@@ -210,23 +349,20 @@ def assign_ids(
         subject.final = _merged_id(subject)
         by_id[subject.kind.name, subject.final].append(subject)
     here = {record.uid: record for record in records}
-    losers: list[MergedRecord] = []
-    for (_, record_id), group in sorted(by_id.items()):
-        kind = group[0].kind
-        if kind.numbering != "sequence":
+    fresh: dict[str, list[MergedRecord]] = defaultdict(list)
+    for (kind_name, record_id), group in sorted(by_id.items()):
+        if group[0].kind.numbering != "sequence":
             continue
         keeper = _keeper(state, group, record_id, records)
-        losers += [subject for subject in group if subject.uid != keeper]
-    fresh: list[MergedRecord] = []
-    for subject in losers:
-        existing = here.get(subject.uid)
-        if existing is not None and existing.id != subject.final:
-            _renumber(subject, existing.id, records)
-        else:
-            fresh.append(subject)
-    for kind_name in dict.fromkeys(subject.kind.name for subject in fresh):
+        for subject in (subject for subject in group if subject.uid != keeper):
+            existing = here.get(subject.uid)
+            if existing is not None and existing.id != subject.final:
+                _renumber(subject, existing.id, records)
+            else:
+                fresh[kind_name].append(subject)
+    for kind_name, subjects_of_kind in fresh.items():
         kind = workspace.kinds[kind_name]
-        mine = sorted((new for new in fresh if new.kind.name == kind_name), key=lambda loser: (loser.final, loser.uid))
+        mine = sorted(subjects_of_kind, key=lambda loser: (loser.final, loser.uid))
         numbers = [sequence_number(subject.final, kind.prefix) or 0 for subject in mine]
         ids = new_ids(workspace, kind, len(mine), numbers, dry_run=not claim)
         for subject, record_id in zip(mine, ids, strict=True):
@@ -234,7 +370,6 @@ def assign_ids(
 
 
 def _merged_id(subject: MergedRecord) -> str:
-    """Return the record's id before conflicts: one side may have renumbered it since the base."""
     base, ours, theirs = (subject.id_on(side) for side in SIDES)
     if ours and theirs:
         return theirs if ours == base else ours
@@ -242,7 +377,6 @@ def _merged_id(subject: MergedRecord) -> str:
 
 
 def _keeper(state: MergeState, group: list[MergedRecord], record_id: str, records: RecordSet) -> str:
-    """Return the uid of the record that keeps an id, and note why on the others."""
     path = f"{group[0].home}/{record_id}/{group[0].kind.name}.yaml"
     existing = records.with_id(record_id)
     settled = existing[0].uid if path not in state.unmerged and len(existing) == 1 else None
@@ -263,26 +397,20 @@ def _keeper(state: MergeState, group: list[MergedRecord], record_id: str, record
 
 def _on_default_branch(state: MergeState, path: str, uids: set[str]) -> tuple[str, str] | None:
     git = state.git
-    default = git.default_branch()
-    for branch in dict.fromkeys((default, _local(default), "refs/heads/main", "refs/heads/master")):
-        content = git.read(branch, path) if branch and git.commit(branch) else None
-        uid = uid_in(content.decode("utf-8", "replace")) if content is not None else None
-        if branch and uid in uids:
-            short = branch.removeprefix("refs/heads/").removeprefix("refs/remotes/")
-            return uid, short
+    default = git.default_branch() or ""
+    local = default.replace("refs/remotes/origin/", "refs/heads/")
+    for branch in filter(None, dict.fromkeys((default, local, "refs/heads/main", "refs/heads/master"))):
+        content = git.read(branch, path) if git.commit(branch) else None
+        uid = uid_in((content or b"").decode("utf-8", "replace"))
+        if uid in uids:
+            return uid, short_name(branch)
     return None
 
 
-def _local(branch: str | None) -> str | None:
-    return f"refs/heads/{branch.removeprefix('refs/remotes/origin/')}" if branch else None
-
-
 def _oldest(group: list[MergedRecord]) -> str:
-    def age(subject: MergedRecord) -> tuple[float, str]:
-        try:
-            return parse_time(str(subject.data.get("created_at"))).timestamp(), subject.uid
-        except ValueError:
-            return float("inf"), subject.uid
+    def age(subject: MergedRecord) -> tuple[int, str]:
+        created = microseconds(str(subject.data.get("created_at")))
+        return (sys.maxsize if created is None else created), subject.uid
 
     return min(group, key=age).uid
 

@@ -64,7 +64,6 @@ def merge_logs(base: str, ours: str, theirs: str) -> LogMerge:
 
 
 def _newline(text: str) -> str | None:
-    """Return the line end that a text uses throughout; None where it mixes them."""
     crlf = text.count("\r\n")
     if text.count("\r") != crlf or crlf not in (0, text.count("\n")):
         return None
@@ -127,7 +126,6 @@ def _order(ours: Iterable[Key], theirs: Iterable[Key], base: Iterable[Key]) -> l
 def _merge_piece(
     base: _Piece | None, ours: _Piece | None, theirs: _Piece | None, name: str, contested: list[str]
 ) -> _Piece | None:
-    """Return what becomes of one piece; None where it is gone."""
     contents = [piece.content if piece else None for piece in (base, ours, theirs)]
     if contents[1] == contents[2] or contents[2] == contents[0]:
         return ours
@@ -145,7 +143,6 @@ def _merge_piece(
 
 
 def _joined(head: _Piece, entries: Sequence[_Piece], tail: _Piece, logs: Sequence[_Log]) -> str:
-    """Put the pieces together, each separated as its document separates them."""
     usual = _usual_gap(logs)
     ends = [list(log.entries.values())[-1] for log in (logs[1], logs[2], logs[0]) if log.entries]
     was_last = {id(piece) for piece in ends}
@@ -166,7 +163,6 @@ def _joined(head: _Piece, entries: Sequence[_Piece], tail: _Piece, logs: Sequenc
 
 
 def _usual_gap(logs: Sequence[_Log]) -> str:
-    """Return the most frequent gap between entries."""
     gaps: Counter[str] = Counter()
     for log in (logs[1], logs[2], logs[0]):
         gaps.update(piece.gap for piece in list(log.entries.values())[:-1] if piece.gap.count("\n") > 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import find_citations
@@ -24,8 +24,16 @@ from orbit_registry.operations.citation_rewrite import (
     rewrite_everywhere,
     search_patterns,
 )
-from orbit_registry.operations.merge.conflicts import MergedRecords, add_shared, assign_ids, find_records
-from orbit_registry.operations.merge.state import MergeState, Side, read_merge, rebased_tip
+from orbit_registry.operations.merge.conflicts import (
+    MergedRecords,
+    MergeState,
+    Side,
+    add_shared,
+    assign_ids,
+    find_records,
+    read_merge,
+    rebased_tip,
+)
 from orbit_registry.operations.merge.texts import (
     Resolution,
     merge_documents,
@@ -42,18 +50,6 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class UnresolvedFile:
-    """A file that is still in conflict, and why."""
-
-    path: str
-    reason: str
-
-    def as_dict(self) -> dict[str, object]:
-        """Return the file as JSON shows it."""
-        return {"path": self.path, "reason": self.reason}
-
-
-@dataclass(frozen=True, slots=True)
 class ResolveReport:
     """What `resolve` did, or with `dry_run` would do. Paths are from the root."""
 
@@ -62,8 +58,8 @@ class ResolveReport:
     renumbered: tuple[Renumbered, ...] = ()
     files: tuple[ChangedFile, ...] = ()
     """Files that changed, were merged or moved."""
-    unresolved: tuple[UnresolvedFile, ...] = ()
-    """Records, logs and votes that need a person."""
+    unresolved: Mapping[str, str] = field(default_factory=dict)
+    """Records, logs and votes that need a person, and why."""
     others: tuple[str, ...] = ()
     """Files in conflict that are none of the registry's."""
     unclear: tuple[Unclear, ...] = ()
@@ -85,7 +81,7 @@ class ResolveReport:
             "dry_run": self.dry_run,
             "renumbered": [record.as_dict() for record in self.renumbered],
             "files": [file.as_dict() for file in self.files],
-            "unresolved": [file.as_dict() for file in self.unresolved],
+            "unresolved": [{"path": path, "reason": reason} for path, reason in self.unresolved.items()],
             "others": list(self.others),
             "unclear": [mention.as_dict() for mention in self.unclear],
             "unstaged": list(self.unstaged),
@@ -102,7 +98,7 @@ class ResolveReport:
         lines += [f"  {file}" for file in self.files]
         lines += unclear_lines(self.unclear)
         if self.unresolved:
-            lines += ["", "still in conflict:", *(f"  {file.path}: {file.reason}" for file in self.unresolved)]
+            lines += ["", "still in conflict:", *(f"  {path}: {why}" for path, why in self.unresolved.items())]
         if self.others:
             lines += ["", "not the registry's; merge them by hand:", *(f"  {path}" for path in self.others)]
         if self.unstaged:
@@ -136,7 +132,6 @@ def resolve(workspace: Workspace, *, dry_run: bool = False) -> ResolveReport:
 
 
 def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSet, Resolution]:
-    """Return what there is to do, and the files as they will be."""
     state = read_merge(workspace)
     draft = ChangeSet(workspace)
     if not state.unmerged and state.operation is None:
@@ -157,23 +152,17 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSe
         text = draft.readable(document) if subject.is_renumbered and document else None
         if document and text is not None and document not in state.unmerged:
             draft.put(document, in_order(text, document, subject.final))
-    unresolved = tuple(UnresolvedFile(path, reason) for path, reason in sorted(resolution.reasons.items()))
-    ours = {file.path for file in unresolved}
-    others = tuple(sorted(set(state.unmerged) - resolution.resolved - ours))
-    return (
-        ResolveReport(
-            state.operation,
-            tuple(_renumbered(resolution)),
-            _with_resolved(files, resolution),
-            unresolved,
-            others,
-            unclear,
-            later=tuple(_later_citations(resolution)),
-            dry_run=not claim,
-        ),
-        draft,
-        resolution,
+    report = ResolveReport(
+        state.operation,
+        tuple(_renumbered(resolution)),
+        _with_resolved(files, resolution),
+        dict(sorted(resolution.reasons.items())),
+        tuple(sorted(state.unmerged.keys() - resolution.resolved - resolution.reasons.keys())),
+        unclear,
+        later=tuple(_later_citations(resolution)),
+        dry_run=not claim,
     )
+    return report, draft, resolution
 
 
 def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
@@ -185,21 +174,17 @@ def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
 
 
 def _with_resolved(files: tuple[ChangedFile, ...], resolution: Resolution) -> tuple[ChangedFile, ...]:
-    """Return the changed files, and those that were merged without a change in the work tree."""
     listed = {file.path: file for file in files}
     for path in resolution.resolved:
-        changed = listed.get(path)
         what = resolution.done.get(path, "merged")
-        if what == "moved":
-            continue
-        listed[path] = ChangedFile(path, changed.citations if changed else 0, changed.was if changed else None, what)
+        if what != "moved":
+            listed[path] = replace(listed.get(path, ChangedFile(path)), what=what)
     return tuple(listed[path] for path in sorted(listed))
 
 
 def _rewrite_citations(
     resolution: Resolution, records: RecordSet
 ) -> tuple[tuple[ChangedFile, ...], tuple[Unclear, ...]]:
-    """Draft what cites a record under an id that it no longer has."""
     subjects, state = resolution.subjects, resolution.state
     renames: dict[Side, dict[str, str]] = {side: subjects.renames(side) for side in ("base", "ours", "theirs")}
     ids = frozenset(old for side in renames.values() for old in side)
@@ -212,7 +197,6 @@ def _rewrite_citations(
 
 
 def _later_citations(resolution: Resolution) -> Iterator[Unclear]:
-    """Yield what the steps of a rebase that are still to come will cite by an old number."""
     state = resolution.state
     renames = resolution.subjects.renames("theirs")
     tip = rebased_tip(state.git) if state.operation == "rebase" and renames else None
@@ -236,7 +220,6 @@ def _meaning(
     renames: Mapping[Side, Mapping[str, str]],
     lines: Mapping[Side, Mapping[str, set[str]]],
 ) -> CitationMap:
-    """Return what a citation means by the side that its line came from."""
     everywhere = {side: set().union(*by_path.values()) if by_path else set() for side, by_path in lines.items()}
     sides: tuple[Side, ...] = ("ours", "theirs")
     base_ids = resolution.subjects.ids("base")
@@ -266,12 +249,10 @@ def _stageable(workspace: Workspace, draft: ChangeSet, resolution: Resolution) -
     """Return the paths whose new text may go into the index: no other change of theirs would go with it."""
     git = workspace.git
     changed = {change.path for change in draft.changes}
-    if not changed and not resolution.resolved:
-        return set()
-    dirty = {*git.run_names("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")}
-    tracked = set(git.tracked() or ())
-    unmerged = set(resolution.state.unmerged)
-    clean = {path for path in changed if path in tracked and path not in dirty and path not in unmerged}
+    if not changed:
+        return resolution.resolved
+    dirty = git.run_names("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")
+    clean = (changed & {*(git.tracked() or ())}) - {*dirty, *resolution.state.unmerged}
     return clean | (changed & resolution.created) | resolution.resolved
 
 

@@ -16,9 +16,8 @@ from orbit_registry.formats.yaml import load
 from orbit_registry.formats.yaml_edit import means, rewrite
 from orbit_registry.model.kind import Kind
 from orbit_registry.operations.citation_rewrite import CitationMap, DocumentMoves, rewrite_file, rewrite_mentions
-from orbit_registry.operations.merge.conflicts import MergedRecord, MergedRecords, kind_of
+from orbit_registry.operations.merge.conflicts import SIDES, MergedRecord, MergedRecords, MergeState, Side, kind_of
 from orbit_registry.operations.merge.logs import merge_logs
-from orbit_registry.operations.merge.state import SIDES, MergeState, Side, data_in
 from orbit_registry.operations.renumber import (
     in_order,
     moved_document,
@@ -26,7 +25,7 @@ from orbit_registry.operations.renumber import (
     renumbered_data,
     renumbered_document,
 )
-from orbit_registry.repository.codec import decode_record
+from orbit_registry.repository.codec import data_in, decode_record, mapping_in
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.repository.votes import FIELDS
 from orbit_registry.repository.votes import NAME as VOTES
@@ -44,15 +43,11 @@ _FAILURE_FIELDS = ("title", "reason", "ttl_days")
 """What a failure says anew each time its target fails."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordMerge:
-    """A merged record file; None where it can't be told, with why, in words."""
-
-    text: str | None
-    contested: tuple[str, ...] = ()
+class _ContestedError(Exception):
+    """Two versions of a record can't be merged; the message says why."""
 
 
-def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: str) -> RecordMerge:
+def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: str) -> str:
     """Return the merge of two versions of one record's file.
 
     A field that one side changed is taken from it; lists take what either side added and lose what either removed;
@@ -61,27 +56,25 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     named. A base that can't be read counts as none.
     """
     if ours == theirs or theirs == base:
-        return RecordMerge(ours)
+        return ours
     if ours == base:
-        return RecordMerge(theirs)
+        return theirs
     try:
         old, here, there = data_in(base) or {}, load(ours), load(theirs)
     except YamlProblemError as error:
-        return RecordMerge(None, (f"one side is not valid YAML: {error.problem.message}",))
+        raise _ContestedError(f"one side is not valid YAML: {error.problem.message}") from None
     if not isinstance(here, dict) or not isinstance(there, dict):
-        return RecordMerge(None, ("one side is not a mapping",))
+        raise _ContestedError("one side is not a mapping")
     contested: list[str] = []
     _take_later(old, here, there, kind)
     merged = _merged(old, here, there, "", contested)
-    if contested or not isinstance(merged, dict):
-        return RecordMerge(None, tuple(contested))
-    text = _text(base, ours, theirs, merged, kind)
+    text = _text(base, ours, theirs, merged, kind) if not contested and isinstance(merged, dict) else None
     if text is None:
-        return RecordMerge(None, ("a comment was added or changed on both sides",))
+        raise _ContestedError("; ".join(contested) or "a comment was added or changed on both sides")
     record, problems = decode_record(text, kind, path)
     if record is None:
-        return RecordMerge(None, tuple(f"the merge is not valid: {problem.message}" for problem in problems))
-    return RecordMerge(text)
+        raise _ContestedError("; ".join(f"the merge is not valid: {problem.message}" for problem in problems))
+    return text
 
 
 def _take_later(base: Mapping[str, object], ours: dict[str, object], theirs: dict[str, object], kind: Kind) -> None:
@@ -101,14 +94,12 @@ def _take_later(base: Mapping[str, object], ours: dict[str, object], theirs: dic
 
 
 def _freshness(data: Mapping[str, object]) -> Mapping[str, object]:
-    value = data.get("freshness")
-    return value if isinstance(value, Mapping) else {}
+    return mapping_in(data, "freshness")
 
 
 def _replace(
     base: Mapping[str, object], earlier: dict[str, object], later: Mapping[str, object], names: Iterable[str]
 ) -> None:
-    """Put the later side's values of what both sides changed in place of the earlier ones."""
     for name in names:
         if base.get(name) not in (earlier.get(name), later.get(name)):
             if name in later:
@@ -118,7 +109,6 @@ def _replace(
 
 
 def _merged(base: object, ours: object, theirs: object, name: str, contested: list[str]) -> object:
-    """Return the merge of one value; `_ABSENT` means a missing field."""
     if ours == theirs or theirs == base:
         return ours
     if ours == base:
@@ -170,19 +160,14 @@ def _comments(text: str) -> list[str]:
 def merge_votes(ours: str, theirs: str) -> str:
     """Return the votes of both sides, each once, the earliest of those that are the same; a torn line is kept too."""
     newline = "\r\n" if "\r\n" in ours else "\n"
-    votes: dict[object, str] = {}
-    for line in (*ours.splitlines(), *theirs.splitlines()):
-        if not line.strip():
-            continue
+    votes: dict[object, tuple[str, str]] = {}
+    for line in filter(str.strip, (*ours.splitlines(), *theirs.splitlines())):
         key, at = _vote_key(line)
-        earlier = votes.get(key)
-        if earlier is None or at < _vote_key(earlier)[1]:
-            votes[key] = line
-    return "".join(f"{line}{newline}" for line in votes.values())
+        votes[key] = min(votes.get(key, (at, line)), (at, line), key=lambda vote: vote[0])
+    return "".join(f"{line}{newline}" for _, line in votes.values())
 
 
 def _vote_key(line: str) -> tuple[object, str]:
-    """Return what makes two lines the same vote, and when it was given."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -231,15 +216,13 @@ class Resolution:
     def settle(self, path: str, text: str | None, what: str) -> bool:
         """Draft the text of an unmerged path, unless a person has worked on it; says whether it was drafted."""
         try:
-            free = self.may_replace(path, text)
-            if free:
-                self.draft.put(path, text)
+            if not self.may_replace(path, text):
+                if path in self.state.unmerged:
+                    self.reasons[path] = _BY_HAND
+                return False
+            self.draft.put(path, text)
         except OrbitError as error:
             self.reasons[path] = error.message
-            return False
-        if not free:
-            if path in self.state.unmerged:
-                self.reasons[path] = _BY_HAND
             return False
         if path in self.state.unmerged:
             self.resolved.add(path)
@@ -265,10 +248,10 @@ class Resolution:
 def write_records(resolution: Resolution) -> None:
     """Draft each record under the id it has afterwards, with the files of its folder."""
     state = resolution.state
-    for path, reason in resolution.subjects.unreadable.items():
-        resolution.reasons[path] = reason
-    for path, stages in state.unmerged.items():
-        if kind_of(resolution.workspace, path) and not stages:
+    record_files = [path for path in state.unmerged if kind_of(resolution.workspace, path)]
+    resolution.reasons |= resolution.subjects.unreadable
+    for path in record_files:
+        if not state.unmerged[path]:
             resolution.reasons[path] = "it is no regular file on one side"
     finals = Counter(subject.final_path for subject in resolution.subjects.all)
     for subject in resolution.subjects.all:
@@ -287,22 +270,18 @@ def write_records(resolution: Resolution) -> None:
                 resolution.created.add(path)
         if subject.is_renumbered:
             _move_folder(resolution, subject, path)
-    for path in state.unmerged:
-        if kind_of(resolution.workspace, path) and path not in finals and path not in resolution.reasons:
+    for path in record_files:
+        if path not in finals and path not in resolution.reasons:
             resolution.settle(path, None, "moved")
 
 
 def _record_text(resolution: Resolution, subject: MergedRecord, path: str) -> str | None:
-    """Return a record's merged text; None, with the reason noted, where a person has to decide."""
     unmerged_path = subject.unmerged_path(resolution.state)
     try:
         texts = {side: _with_final_ids(resolution, subject, side) for side in subject.texts}
         ours, theirs, base = texts.get("ours"), texts.get("theirs"), texts.get("base")
         if ours is not None and theirs is not None:
-            merged = merge_records(base, ours, theirs, subject.kind, path)
-            if merged.text is None:
-                resolution.reasons[unmerged_path] = "; ".join(merged.contested)
-            return merged.text
+            return merge_records(base, ours, theirs, subject.kind, path)
         if base is not None and (ours or theirs) != base:
             keeper, remover = ("ours", "theirs") if ours is not None else ("theirs", "ours")
             resolution.reasons[unmerged_path] = f"{remover} removed {subject.id_on('base')}, {keeper} changed it"
@@ -313,8 +292,8 @@ def _record_text(resolution: Resolution, subject: MergedRecord, path: str) -> st
         return text
     except YamlProblemError as error:
         resolution.reasons[unmerged_path] = f"{subject.final}: {error.problem.message}"
-    except InvalidRecordError as error:
-        resolution.reasons[unmerged_path] = error.message
+    except (InvalidRecordError, _ContestedError) as error:
+        resolution.reasons[unmerged_path] = str(error)
     return None
 
 
@@ -334,7 +313,6 @@ def _meaning_on(resolution: Resolution, side: Side, base: str | None) -> Citatio
 
 
 def _with_final_ids(resolution: Resolution, subject: MergedRecord, side: Side) -> str:
-    """Return a record's text on one side, with all ids as they are afterwards."""
     text = subject.texts[side]
     ids = frozenset(resolution.subjects.renames(side))
     if ids:
@@ -356,11 +334,9 @@ def _move_folder(resolution: Resolution, subject: MergedRecord, path: str) -> No
     resolution.came_from[path] = resolution.draft.came_from[path] = subject.paths[side]
     resolution.belongs[path] = side
     for name in state.files_below(side, old_folder):
-        if name == subject.paths[side]:
-            continue
         text = state.text(side, name)
         target = f"{new_folder}{name.removeprefix(old_folder)}"
-        if text is None:
+        if text is None or name == subject.paths[side]:
             continue
         if name.endswith(f"/{VOTES}"):
             text = renamed_votes(text, subject.id_on(side) or "", subject.final)
@@ -384,9 +360,7 @@ def merge_documents(resolution: Resolution) -> None:
         side, old = subject.side, subject.id_on(subject.side) or ""
         if not subject.is_renumbered:
             if not _is_log(resolution, path):
-                resolution.owners.setdefault(
-                    path, {record_id: record_id for record_id in resolution.subjects.ids(side)}
-                )
+                resolution.owners.setdefault(path, {name: name for name in resolution.subjects.ids(side)})
             continue
         target = moved_document(subject.source, old, subject.final) or path
         resolution.documents[subject.uid] = target
@@ -406,15 +380,12 @@ def merge_documents(resolution: Resolution) -> None:
 
 
 def _number_in(resolution: Resolution, subject: MergedRecord, path: str, target: str) -> None:
-    """Draft a document that git merged cleanly: its number, and its move."""
     text = resolution.draft.readable(path)
     if text is None:
         return
     old = subject.id_on(subject.side) or ""
-    heading = subject.source.get("heading")
-    numbered = renumbered_document(
-        text, path, None if heading is None else str(heading), subject.title, old, subject.final
-    )
+    heading = str(subject.source["heading"]) if "heading" in subject.source else None
+    numbered = renumbered_document(text, path, heading, subject.title, old, subject.final)
     try:
         resolution.draft.put(path, numbered)
         resolution.draft.move(path, target)
@@ -434,16 +405,12 @@ def _separate_documents(resolution: Resolution, subject: MergedRecord, path: str
     if not resolution.settle(path, other_text, "merged"):
         return
     numbered = renumbered_document(mine, path, None, subject.title, old, subject.final)
-    renames = {old: subject.final}
     forms = resolution.workspace.kinds.id_forms
-    result = rewrite_mentions(
-        numbered,
-        target,
-        forms,
-        frozenset(renames),
-        lambda _path, _line, cited: renames.get(cited, cited),
-        DocumentMoves(),
-    )
+
+    def meaning(_path: str, _line: str, cited: str) -> str:
+        return subject.final if cited == old else cited
+
+    result = rewrite_mentions(numbered, target, forms, frozenset((old,)), meaning, DocumentMoves())
     resolution.draft.put(target, result.text)
     resolution.created.add(target)
     resolution.belongs[target] = side
@@ -461,9 +428,7 @@ def merge_logs_of(resolution: Resolution) -> None:
     """Draft each unmerged log by entry; what both sides changed stays a conflict around that entry alone."""
     state = resolution.state
     for path, stages in state.unmerged.items():
-        if not is_markdown(path) or path in resolution.resolved or len(stages) < 2:
-            continue
-        if path.startswith(f"{ORBIT}/"):
+        if not is_markdown(path) or path in resolution.resolved or len(stages) < 2 or path.startswith(f"{ORBIT}/"):
             continue
         if state.is_oversized(path):
             if path.rpartition("/")[2] == LOG_NAME:
@@ -487,7 +452,6 @@ def merge_logs_of(resolution: Resolution) -> None:
 
 
 def _log_text(resolution: Resolution, side: Side, path: str) -> str:
-    """Return a log as one side has it, its own new ids put into those the records have afterwards."""
     text = resolution.state.text(side, path) or ""
     renames = resolution.subjects.renames(side)
     if not renames or not text:
