@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from orbit_registry.analytics.effect import RecordTitle, Report, report, signals
 from orbit_registry.analytics.figures import ratio
-from orbit_registry.analytics.stats import EventCounter, Tally, UsageSlice, mark_reverted, pairs_of
+from orbit_registry.analytics.stats import DAY, EventCounter, Tally, UsageSlice, mark_reverted, pairs_of
 from orbit_registry.analytics.usage import usage_of
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook import index as reader
@@ -21,8 +21,6 @@ from orbit_registry.model.votes import distinct_votes, format_time
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 from orbit_registry.workspace.workspace import Workspace
-
-DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)

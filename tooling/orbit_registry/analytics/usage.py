@@ -13,7 +13,7 @@ from orbit_registry.hook.session import safe_name
 from orbit_registry.model.votes import parse_time
 from orbit_registry.workspace.workspace import Workspace
 
-MOST_SESSIONS = 1_000
+MOST_SESSIONS = 500
 """Sessions whose transcripts are looked for, the newest."""
 READERS = usage_readers()
 
