@@ -130,12 +130,14 @@ def test_a_history_gives_the_effect_too(workspace: Path, capsys: Capture) -> Non
     for number in range(400):
         day = time.strftime("%Y-%m-%d", time.gmtime(1_735_732_800 + number * 86_400))
         subject = "Fix what was broken" if number % (3 if number < 200 else 11) == 1 else "Go on"
-        files = [f"src/{number % 20}.py", f"docs/{number}.md"]
-        lines.append(json.dumps({"commit": f"{number:040x}", "date": day, "subject": subject, "files": files}))
+        for other in range(8):  # so that the scope is in an eighth of the commits, and not broad
+            files = [f"src/{number % 4}.py" if other == 0 else f"docs/{number}.md"]
+            name = f"{8 * number + other:040x}"
+            lines.append(json.dumps({"commit": name, "date": day, "subject": subject, "files": files}))
     (workspace / "history.jsonl").write_text("\n".join(lines), "utf-8")
     data = measured(capsys, "replay", "--commits", "history.jsonl")
     record = data["records"][0]["effect"]
-    assert (data["by"], data["records"][0]["id"], data["sessions"]) == ("before and after", record_id, 350)
+    assert (data["by"], data["records"][0]["id"], data["sessions"]) == ("before and after", record_id, 394)
     assert record["failures"]["high"] < 0
     assert record["failures_avoided"] is None
     assert "only a lot proves" in data["note"]
