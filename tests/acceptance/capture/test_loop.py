@@ -115,6 +115,7 @@ def test_a_lesson_about_tests_is_shown_when_they_run(project: Project) -> None:
         "command": ("PreToolUse", {**run, "tool_input": {"command": "cd web && uv run pytest -x; echo done"}}),
         "failure": ("PostToolUseFailure", {**run, "tool_input": {"command": "./check.sh"}, "error": error}),
         "words": ("UserPromptSubmit", {"prompt": "Why do the tests with nox fail on the module?"}),
+        "task": ("UserPromptSubmit", {"prompt": "Make the failing test of the cart pass"}),
         "change": ("UserPromptSubmit", {"prompt": "Round half to even in src/shop/tax.py"}),
     }
     for moment, (event, fields) in moments.items():

@@ -61,7 +61,7 @@ WITH_VALUE = frozenset(_WITH_VALUE.split())
 _NOUNS = _by_word({
     "test": "test tests testing tested suite", "lint": "lint linter linting", "types": "typecheck typechecker",
     "build": "build builds built building", "format": "formatter formatted formatting",
-    "install": "install installs installed dependencies",
+    "install": "install installs installed",
 })  # fmt: skip
 """Words of a headline that say which commands it is about."""
 _SESSIONS = ("-s", "-e", "-rs", "--session", "--sessions")

@@ -6,6 +6,7 @@ is found by taking its ending off, without a stemmer, which would take longer to
 """
 
 from orbit_registry.hook.index import DAMAGE
+from orbit_registry.hook.purpose import purposes_in
 from orbit_registry.hook.words import words
 
 TYPE_CHECKING = False
@@ -89,6 +90,15 @@ def asks_for_code(text: str) -> bool:
     start = start[2 if requested else 0 :]
     start = start[start[:1] == ["please"] :]
     return bool(start) and start[0].strip(".:;!") not in _FINDING_OUT and (requested or text.rstrip()[-1:] != "?")
+
+
+_RUNNING = ("run", "rerun", "re-run", "why", "check")
+
+
+def purposes_asked(text: str) -> list[str]:
+    """Return the purposes of commands (`test`, `build`, …) that a prompt names, if it is about work on code."""
+    first = text[:50].casefold().removeprefix("please ").split()[:1]
+    return purposes_in(text[:LONGEST]) if asks_for_code(text) or (first and first[0] in _RUNNING) else []
 
 
 def _without_path(word: str) -> str:

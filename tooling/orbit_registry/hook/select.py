@@ -155,7 +155,7 @@ def _find_triggers(index: "Index", context: Context, triggers: "Triggers", other
     """
     led = [(f"/{path}", index.match(path)) for path in dict.fromkeys(context.paths)]
     led += [(f"@{category}", index.hits_under("c", category)) for category in dict.fromkeys(context.categories)]
-    led += [(f"${purpose}", index.hits_under("k", purpose)) for purpose in context.purposes]
+    led += [(f"${purpose}", index.hits_under("k", purpose)) for purpose in _purposes(context)]
     led += [(f"<{path}", index.hits_under(REPLACED, path)) for path in dict.fromkeys(context.paths)]
     for trigger, hits in led:
         for hit in hits[:EXAMINED]:
@@ -174,6 +174,15 @@ def _find_triggers(index: "Index", context: Context, triggers: "Triggers", other
     if context.surface in (SESSION, BRIEF):
         for hit in index.hits_under("g", ALWAYS):
             triggers.setdefault(hit >> 32, []).append(("start", ""))
+
+
+def _purposes(context: Context) -> "Sequence[str]":
+    """Return what a command is for, or the commands that a prompt names."""
+    if context.surface != PROMPT or not context.text:
+        return context.purposes
+    from orbit_registry.hook.question import purposes_asked  # tool calls, which most calls are, have no use for it
+
+    return purposes_asked(context.text)
 
 
 def _find_by_words(
