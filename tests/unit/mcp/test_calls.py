@@ -13,7 +13,7 @@ from orbit_registry.cli.main import run
 from orbit_registry.hook.index import ID, Index
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.sync import open_index
-from orbit_registry.mcp.dispatch import Reply, UnknownToolError, available_tools, reply
+from orbit_registry.mcp.dispatch import Reply, UnknownToolError, available_tools, listed_tools, reply
 from orbit_registry.mcp.tools import Caller
 from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.registry import Registry
@@ -255,9 +255,30 @@ def test_every_tool_says_what_it_takes() -> None:
         Draft202012Validator.check_schema(tool.schema())
         assert tool.description
         assert all("description" in form for form in tool.properties.values()), tool.name
-    assert len(json.dumps([[tool.name, tool.description, tool.schema()] for tool in tools])) < 26_000
-    few = available_tools(aliases=False).values()
-    assert len(json.dumps([[tool.name, tool.description, tool.schema()] for tool in few])) < 12_000
+
+
+def test_the_list_of_tools_costs_little_context() -> None:
+    listed = listed_tools()
+    assert {"note", "fail", "retro", "queue"} <= {tool.name for tool in listed}
+    assert len(listed) == 14
+    assert len(json.dumps([[tool.name, tool.description, tool.listed_schema()] for tool in listed])) < 10_000
+    with_aliases = {tool.name for tool in listed_tools(aliases=True)}
+    assert {"orbit.search", "orbit.adr.add", "orbit.learning.vote"} <= with_aliases
+
+
+def test_work_is_noted_marked_and_looked_back_on(call: Call, root: Path) -> None:
+    """An agent's retro and what it suggests wait for review; a secret is refused."""
+    asked = call("note", text="Uploads fail without a retry key", attempts=3)
+    assert [ask["kind"] for ask in data(asked)["asks"]][:1] == ["learning"]
+    marked = call("fail", target="story:shop:S-1", reason="no browser", attempts=2)
+    assert (data(marked)["holds"], data(marked)["attempts"]) == (True, 2)
+    done = call("retro", loop="L-1", struggled=["The sandbox has no browser, so ask for one"])
+    assert data(done)["retro"]["status"] == "draft"
+    waiting = data(call("queue"))
+    assert waiting["count"] >= 2
+    assert {row["kind"] for row in waiting["records"]} >= {"retro", "learning"}
+    assert {row["kind"] for row in data(call("queue", kind="retro"))["records"]} == {"retro"}
+    assert call("note", text=f"the key is {'ghp_' + 'a1B2' * 9}").is_error
 
 
 def test_a_plan_is_briefed_on_request(root: Path, call: Call) -> None:

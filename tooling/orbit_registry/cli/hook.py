@@ -205,14 +205,14 @@ def mcp_group() -> None:
     "--root", type=click.Path(file_okay=False, exists=True, path_type=Path),
     help="The project; else the client's roots or the current folder.",
 )  # fmt: skip
-@click.option("--no-aliases", is_flag=True, help="Without the tools for one kind, such as `orbit.adr.add`.")
+@click.option("--aliases/--no-aliases", help="List the tools for one kind too, such as `orbit.adr.add`.")
 @click.option("--http", is_flag=True, help="Serve over HTTP; each request needs a token.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="With --http: the port; a free one if not given."
 )
 @click.option("--token", envvar=TOKEN, help=f"With --http: the token, better given as {TOKEN}; a random one if not.")
-def serve(root: Path | None, no_aliases: bool, http: bool, host: str, port: int, token: str | None) -> None:
+def serve(root: Path | None, aliases: bool, http: bool, host: str, port: int, token: str | None) -> None:
     """Serve this project's records over MCP.
 
     It reads standard input until that ends, or listens with --http.
@@ -225,7 +225,7 @@ def serve(root: Path | None, no_aliases: bool, http: bool, host: str, port: int,
         if not http:
             from orbit_registry.mcp.server import serve_stdio
 
-            serve_stdio(root, aliases=not no_aliases)
+            serve_stdio(root, aliases=aliases)
             return
         from orbit_registry.mcp.http import serve_http
     except ModuleNotFoundError as error:
@@ -236,7 +236,7 @@ def serve(root: Path | None, no_aliases: bool, http: bool, host: str, port: int,
         if token is None:
             click.echo(f"token: {needed}", err=True)
 
-    serve_http(root, host, port, token, announce, aliases=not no_aliases)
+    serve_http(root, host, port, token, announce, aliases=aliases)
 
 
 @mcp_group.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

@@ -22,13 +22,13 @@ from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.events import CLEARED, NOTE_SKIPS, REQUEUED
 from orbit_registry.registry import Registry
 from orbit_registry.render.records import record_data
+from orbit_registry.render.work import entry_line, failure_text, note_data, note_text, retro_data, retro_text
 from orbit_registry.retro import failures
-from orbit_registry.retro.ensure import REFUSED, EnsureRequest, EnsureResult, counts, ensure, read_entries
-from orbit_registry.retro.failures import target_of
+from orbit_registry.retro.ensure import REFUSED, EnsureRequest, counts, ensure, read_entries
 from orbit_registry.retro.form import TRIGGERS, Retro, read_outcome, read_retro, trigger_of
 from orbit_registry.retro.gather import GatheredRetro, gather
-from orbit_registry.retro.keep import RetroResult, record_retro
-from orbit_registry.retro.note import NoteRequest, NoteResult
+from orbit_registry.retro.keep import record_retro
+from orbit_registry.retro.note import NoteRequest
 from orbit_registry.retro.note import note as noted
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 
@@ -96,8 +96,8 @@ def _retro(
     )  # fmt: skip
     is_written = result.record is not None and not dry_run
     shows = [f"orbit show {result.record.id}", "orbit queue --kind learning"] if result.record and is_written else []
-    text = "\n".join([_retro_text(result), *([WOULD] if dry_run else [])])
-    data = {**_retro_data(result), "dry_run": dry_run}
+    text = "\n".join([retro_text(result), *([WOULD] if dry_run else [])])
+    data = {**retro_data(result), "dry_run": dry_run}
     emit(output, data, text, ok=result.outcome != REFUSED, next_commands=shows)
 
 
@@ -142,37 +142,6 @@ def _one_run(read: Retro, from_options: Retro, project: str, where: str) -> tupl
 
 def _source_name(source: str | None) -> str:
     return "the standard input" if source == "-" else str(source)
-
-
-def _retro_data(result: RetroResult) -> dict[str, object]:
-    return {
-        "outcome": result.outcome,
-        "why": result.reason or None,
-        "retro": record_data(result.record) if result.record is not None else None,
-        "findings": [finding.as_data() for finding in result.findings],
-        "counts": counts(result.findings),
-        "opened": [{"id": failure.id, "target": str(target_of(failure))} for failure in result.opened],
-        "cleared": [{"id": failure.id, "target": str(target_of(failure))} for failure in result.cleared],
-        "notes": list(result.notes),
-    }
-
-
-def _retro_text(result: RetroResult) -> str:
-    if result.record is None:
-        return f"nothing was written: {result.reason}"
-    lines = [f"{result.record.id} {result.outcome}  {result.record.title}\n  {result.record.path}"]
-    lines += [f"  {result.reason}"] if result.reason else []
-    lines += [_entry_line(finding) for finding in result.findings]
-    lines += [f"{target_of(failure)} is left alone: {failure.id}" for failure in result.opened]
-    lines += [f"{target_of(failure)} may be tried again: {failure.id}" for failure in result.cleared]
-    return "\n".join([*lines, *(f"note: {note}" for note in result.notes)])
-
-
-def _entry_line(result: EnsureResult) -> str:
-    name = result.record.id if result.record is not None else result.entry.key or result.entry.kind
-    text = result.record.title if result.record is not None and not result.reason else result.reason
-    position = f"line {result.entry.line}: " if result.entry.line and result.outcome == REFUSED else ""
-    return f"{position}{name} {result.outcome}  {text}"
 
 
 @click.command("ensure", params=[*shared_options()])
@@ -225,7 +194,7 @@ def ensure_command(
     entries_data = [entry.as_data() for entry in results]
     messages = [fault.message for fault in faults]
     data = {"counts": totals, "entries": entries_data, "faults": messages, "dry_run": dry_run}
-    listed = [_entry_line(entry) for entry in (results if len(results) <= _MOST_LINES else refused)]
+    listed = [entry_line(entry) for entry in (results if len(results) <= _MOST_LINES else refused)]
     counted = ", ".join(f"{count} {name}" for name, count in totals.items() if count)
     total = [counted or "no line holds an entry"] if len(results) != 1 or faults else []
     following = [f"orbit show {entry.record.id}" for entry in results[:3] if entry.record is not None and not dry_run]
@@ -271,35 +240,10 @@ def note(
         text, attempts, errors, failed, skip_reason or "", task or "", paths, tags, turn, tools, heartbeat, references
     )
     result = noted(registry.workspace, registry.collection.records, request, registry.author())
-    data = {
-        "attempts": attempts,
-        "errors": errors,
-        "failed": failed,
-        "skip_reason": result.skip_reason or None,
-        "turn": result.turn or None,
-        "evidence": list(references),
-        "asks": [{"kind": ask.kind, "why": ask.reason, "command": ask.command} for ask in result.asks],
-        "known": [{"id": record.id, "title": record.title} for record in result.similar],
-        "unsolved": record_data(result.unsolved) if result.unsolved is not None else None,
-        "failure": record_data(result.failure) if result.failure is not None else None,
-    }
+    data = note_data(request, result)
     unsolved = result.unsolved
     following = [f"orbit show {unsolved.id}"] if unsolved is not None else [ask.command for ask in result.asks]
-    emit(output, data, _note_text(request, result), next_commands=following)
-
-
-def _note_text(request: NoteRequest, result: NoteResult) -> str:
-    lines = []
-    if result.unsolved is not None:
-        lines.append(f"{result.unsolved.id} says that this is unsolved\n  {result.unsolved.path}")
-    if result.failure is not None:
-        lines.append(f"{result.failure.id} keeps {target_of(result.failure)} from being tried\n  {result.failure.path}")
-    if result.asks:
-        how = f"{request.attempts} attempts" if request.attempts > 1 else "errors on the way"
-        lines.append(f"{how}: let the next one be spared them")
-        lines += [f"  {ask.kind}: {ask.reason}\n    {ask.command}" for ask in result.asks]
-    lines += [f"known already: {record.id}  {record.title}" for record in result.similar]
-    return "\n".join(lines)
+    emit(output, data, note_text(request, result), next_commands=following)
 
 
 TARGET = click.argument("target", metavar="TARGET")
@@ -340,7 +284,7 @@ def fail(
         existing = failures.open_failure(Registry.open().collection.records, target_read, now)
         data = failures.state(existing, now) if existing else {"target": str(target_read), "holds": False}
         following = [f"orbit clear {target_read}"] if existing else []
-        emit(output, data, _failure_text(data), ok=existing is None, next_commands=following)
+        emit(output, data, failure_text(data), ok=existing is None, next_commands=following)
         return
     if not line(reason, "--reason"):
         raise UsageError("--reason is missing", hint='say why: --reason "the sandbox has no browser"')
@@ -354,7 +298,7 @@ def fail(
     data = {**failures.state(record, now), "new": is_new, "dry_run": dry_run}
     following = [] if dry_run else [f"orbit fail {target_read} --check", f"orbit clear {target_read}"]
     outcome = f"would write {'a failure' if is_new else record.path}; nothing is written" if dry_run else record.path
-    emit(output, data, f"{_failure_text(data)}\n  {outcome}", next_commands=following)
+    emit(output, data, f"{failure_text(data)}\n  {outcome}", next_commands=following)
 
 
 @click.command("clear")
@@ -373,14 +317,6 @@ def clear(target: str, requeued: bool, output: str) -> None:
     record = failures.clear(registry.workspace, failures.read_target(target), registry.author(), now, event)
     data = failures.state(record, now)
     emit(output, data, f"{data['target']} may be tried again; {record.id} keeps what was\n  {record.path}")
-
-
-def _failure_text(data: dict[str, object]) -> str:
-    if not data["holds"]:
-        return f"{data['target']} may be tried"
-    until = f"until {str(data['until'])[:16].replace('T', ' ')} UTC" if data["until"] else "until it is cleared"
-    tried = plural(int(str(data["attempts"])), "time")
-    return f"{data['target']} failed {tried} and is left alone {until}: {data['reason']}"
 
 
 @click.command("capture")

@@ -12,6 +12,7 @@ from orbit_registry.briefs.task_class import CLASSES
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_text
+from orbit_registry.hook.events import NOTE_SKIPS
 from orbit_registry.hook.sidecar import Sidecar
 from orbit_registry.matching.match import sync_written
 from orbit_registry.mcp import read_tools, write_tools
@@ -77,6 +78,42 @@ _QUERY = Tool(
     },
     read_tools.query, ["sql"], carries=False,
 )  # fmt: skip
+_WORK = (
+    Tool(
+        "note", "Note on work",
+        "Note how a piece of work went, once at its end. After failed attempts it suggests what is worth keeping.",
+        {"text": text("What happened, in a sentence or two.", "Uploads fail without a retry key", longest=4_000),
+         "attempts": number("How often it was tried.", 1, 1_000),
+         "errors": truth("There were errors on the way."), "failed": truth("It was given up."),
+         "skip_reason": choice("Why there is nothing to note.", *NOTE_SKIPS), "task": TASK, "paths": PATHS,
+         "tags": TAGS},
+        write_tools.note, reads_only=False,
+    ),
+    Tool(
+        "fail", "Mark a failed target",
+        "Mark a target that failed after its last attempt, so that it is not retried for a week.",
+        {"target": text("type:project:id, or type:id.", "story:shop:S-1", longest=300),
+         "reason": text("Why it failed.", "the sandbox has no browser", longest=4_000),
+         "attempts": number("Attempts so far.", None, 1_000), "paths": PATHS},
+        write_tools.fail, ["target", "reason"], reads_only=False,
+    ),
+    Tool(
+        "retro", "Retro of a run",
+        "Write down what came of a loop, a session or an incident; it waits for a person's review.",
+        {"loop": text("The loop's id.", "L-17"), "session": text("The session's id."),
+         "incident": text("The failure's id or target."), "project": _PROJECT,
+         "summary": text("What happened.", longest=4_000),
+         "worked": words("What worked."), "struggled": words("What did not work."),
+         "durable_behavior": words("What will be done differently."), "recommendations": words("What should change."),
+         "outcomes": {"type": "array", "maxItems": 500, "description": "Results of targets.", "items": {
+             "type": "object", "additionalProperties": False, "required": ["target", "result"], "properties": {
+                 "target": text("type:project:id."), "reason": text("Why."),
+                 "attempts": number("Attempts.", None, 1_000),
+                 "result": choice("Its result.", "completed", "failed", "skipped", "requeued"),
+                 "tools": words("Tools used.")}}}},
+        write_tools.retro, reads_only=False,
+    ),
+)  # fmt: skip
 _RUN = Tool(
     "run", "Run a script",
     "Run a script that is a resource, if it is what was reviewed and committed; answers its exit code and the end of "
@@ -91,13 +128,14 @@ _RUN = Tool(
 )  # fmt: skip
 
 
-def tools(kinds: KindTable, *, aliases: bool = True, running: bool = False) -> dict[str, Tool]:
-    """Return the tools by name, general ones first; `running` includes `run`."""
-    general = {
-        tool.name: tool for tool in (*_reading_tools(kinds), *_writing_tools(kinds), *([_RUN] if running else []))
-    }
-    if not aliases:
-        return general
+UNLISTED = ("related", "link")
+"""Tools that can be called and that no list names."""
+
+
+def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
+    """Return the tools that can be called by name, general ones first; `running` includes `run`."""
+    run = [_RUN] if running else []
+    general = {tool.name: tool for tool in (*_reading_tools(kinds), *_writing_tools(kinds), *_WORK, *run)}
     named_tools = [
         _alias(general[verb], kinds[kind]) for kind, verbs in ALIASES.items() if kind in kinds for verb in verbs
     ]
@@ -161,6 +199,8 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
             read_tools.brief, carries=False,
         ),
         _QUERY,
+        Tool("queue", "What waits for review", "List what waits for a person's review.", {"kind": of_kind},
+             read_tools.queue),
     ]  # fmt: skip
 
 
@@ -241,11 +281,19 @@ class UnknownToolError(UsageError):
     """No tool has that name."""
 
 
-def available_tools(*, aliases: bool = True, workspace: Workspace | None = None) -> dict[str, Tool]:
+def available_tools(workspace: Workspace | None = None) -> dict[str, Tool]:
     """Return the tools for a project's kinds, or for the shipped kinds without a project."""
     if workspace is None:
-        return tools(load_kinds(), aliases=aliases)
-    return tools(workspace.kinds, aliases=aliases, running=may_run(workspace))
+        return tools(load_kinds())
+    return tools(workspace.kinds, running=may_run(workspace))
+
+
+def listed_tools(*, aliases: bool = False, workspace: Workspace | None = None) -> list[Tool]:
+    """Return the tools that a client lists: each once, or with `aliases` also under its name for one kind."""
+    available = available_tools(workspace)
+    return [
+        tool for name, tool in available.items() if name not in UNLISTED and (aliases or not name.startswith(PREFIX))
+    ]
 
 
 def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], Registry]) -> Reply:
@@ -253,7 +301,7 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
     try:
         registry = opened()
         registry.recover()
-        tool = available_tools(workspace=registry.workspace).get(name)
+        tool = available_tools(registry.workspace).get(name)
         if tool is None:
             raise UnknownToolError(f"there is no tool {name!r}", hint="`tools/list` names them")
         _refuse_arguments(tool, arguments)

@@ -32,6 +32,7 @@ from orbit_registry.render.records import (
     with_retirement,
 )
 from orbit_registry.repository.guard import redacted
+from orbit_registry.review import review
 from orbit_registry.search.query import Query, context_weights
 from orbit_registry.search.search import SNIPPET, SearchResult, snippet
 from orbit_registry.workspace.workspace import path_from_root
@@ -282,3 +283,11 @@ def _cell(value: object) -> object:
     if isinstance(value, str) and len(value) > LONGEST_CELL:
         return f"{value[: LONGEST_CELL - 1]}…"
     return value
+
+
+def queue(call: ToolCall) -> ToolResult:
+    """List what waits for a person's review."""
+    waiting = [clean(record) for record in review.queue(call.registry.collection.records, call.text("kind") or None)]
+    rows = [(record.id, record.kind.name, record.status.name, record.title) for record in waiting[:MOST_RELATED]]
+    data = {"count": len(waiting), "records": [head_data(record) for record in waiting[:MOST_RELATED]]}
+    return ToolResult(data, table(("id", "kind", "status", "title"), rows) or "nothing waits for review")

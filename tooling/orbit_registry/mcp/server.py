@@ -70,7 +70,7 @@ Context = ServerRequestContext[Any, Any]
 Result = TypeVar("Result")
 
 
-def serve_stdio(root: Path | None, *, aliases: bool = True) -> None:
+def serve_stdio(root: Path | None, *, aliases: bool = False) -> None:
     """Serve one client over standard input and output, until the input ends."""
     act_as_agent()
     anyio.run(_over_stdio, McpServer(root, aliases=aliases))
@@ -114,7 +114,7 @@ def _unread(error: Exception) -> types.JSONRPCError:
 class McpServer:
     """One server process: its project, its client, and calls one after another."""
 
-    def __init__(self, root: Path | None, *, aliases: bool = True) -> None:
+    def __init__(self, root: Path | None, *, aliases: bool = False) -> None:
         """With `root`, never ask the client for its roots."""
         self._root, self._aliases = root, aliases
         self._own_session = f"mcp-{secrets.token_hex(8)}"
@@ -183,7 +183,7 @@ class McpServer:
                 workspace: Workspace | None = opened().workspace
             except OrbitError:  # a call says what is wrong; a list of tools can't
                 workspace = None
-            return list(dispatch.available_tools(aliases=self._aliases, workspace=workspace).values())
+            return dispatch.listed_tools(aliases=self._aliases, workspace=workspace)
 
         return types.ListToolsResult(tools=[_tool(tool) for tool in await self._in_turn(context, listed)])
 
@@ -267,7 +267,11 @@ def _tool(tool: Tool) -> types.Tool:
         idempotent_hint=tool.reads_only,
     )
     return types.Tool(
-        name=tool.name, title=tool.title, description=tool.description, input_schema=tool.schema(), annotations=hints
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.listed_schema(),
+        annotations=hints,
     )
 
 

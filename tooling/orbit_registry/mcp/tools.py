@@ -118,6 +118,14 @@ class Tool:
     fixed: Mapping[str, object] = field(default_factory=dict)
     carries: bool = True
 
+    def listed_schema(self) -> dict[str, object]:
+        """Return the JSON Schema as a client lists it: the usual arguments, without limits, defaults and examples.
+
+        The whole one costs a model's context half as much again; a call may use all of it.
+        """
+        properties = {name: _short(form) for name, form in self.properties.items() if name not in RARE}
+        return {**self.schema(), "properties": properties}
+
     def schema(self) -> dict[str, object]:
         """Return the JSON Schema of its arguments."""
         return {
@@ -213,6 +221,41 @@ def fields_of_any(kinds: KindTable) -> Schema:
 _LEFT_OUT = frozenset(("$ref", "patternProperties", "pattern", "uniqueItems", "maxItems", "minLength"))
 """What a tool's schema does not repeat of a kind's: not every client follows references, a model reads none of the
 rest, and the record's own schema holds it to all of them when it is written."""
+
+
+RARE = frozenset(
+    [
+        "budget",
+        "context_tags",
+        "feature",
+        "incident",
+        "legacy_id",
+        "model",
+        "offset",
+        "phases",
+        "project",
+        "purpose",
+        "seconds",
+        "task_class",
+        "versions",
+    ]
+)
+"""Arguments that a call may have and that no list names."""
+_LIMITS = frozenset(
+    ("default", "examples", "minLength", "maxLength", "maxItems", "minimum", "maximum", "exclusiveMinimum")
+)
+
+
+def _short(form: Any) -> Any:
+    """Return a schema without limits, defaults and examples."""
+    if isinstance(form, list):
+        return [_short(entry) for entry in form]
+    if not isinstance(form, Mapping):
+        return form
+    parts = {name: _short(part) for name, part in form.items() if name not in _LIMITS and name != "properties"}
+    if "properties" in form:
+        parts["properties"] = {name: _short(part) for name, part in form["properties"].items()}
+    return parts
 
 
 def _inlined(form: Any, shared: Mapping[str, Any]) -> Any:
