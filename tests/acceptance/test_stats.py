@@ -89,7 +89,6 @@ def test_a_hold_out_gives_the_effect_of_a_record(workspace: Path, capsys: Captur
 def test_transcripts_tell_what_sessions_used(
     workspace: Path, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Half as much with the record; a session whose transcript is gone counts in neither mean."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     folder = tmp_path / "claude/projects" / re.sub("[^A-Za-z0-9]", "-", str(workspace))
     folder.mkdir(parents=True)

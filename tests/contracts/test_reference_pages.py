@@ -30,7 +30,6 @@ def test_the_page_of_commands_is_what_the_commands_say() -> None:
 
 
 def test_the_table_of_proof_has_each_measure() -> None:
-    """`nox -s proof` brings it up to date, as CI does; the figures are those of some commit."""
     text = (DOCS / "reference/proof.md").read_text("utf-8")
     _, _, table = text.partition("<!-- proof:begin -->\n")[2].partition("<!-- proof:end -->\n")[0].partition("\n\n")
     rows = [tuple(cell.strip() for cell in line.split("|")[1:3]) for line in table.strip().splitlines()[2:-1]]

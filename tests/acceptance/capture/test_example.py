@@ -1,7 +1,5 @@
 """The example of a program for `capture.command`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`orbit brief` for an agent and a task."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -1,20 +1,16 @@
 """Short ways that a new user tries: a title as argument, loose ids, words for a brief, one list for a person."""
 
-from __future__ import annotations
-
 import pytest
 from tests.acceptance.cli.conftest import Shell
 
 
 @pytest.mark.parametrize("words", [("adr", "new"), ("new", "adr"), ("adr", "add")])
 def test_a_title_is_an_argument(words: tuple[str, str], shell: Shell) -> None:
-    """It needs no option."""
     code, envelope = shell.json(*words, "Keep the queue in Redis", "--dry-run")
     assert (code, envelope["data"]["title"]) == (0, "Keep the queue in Redis")
 
 
 def test_a_missing_headline_says_how_to_give_it(shell: Shell) -> None:
-    """Without a terminal nothing is asked; two titles contradict each other."""
     code, _, error = shell("learning", "new")
     assert (code, "a learning needs a summary" in error, 'orbit learning new "' in error) == (2, True, True)
     assert shell("adr", "new", "A", "--title", "B")[0] == 2
@@ -22,12 +18,10 @@ def test_a_missing_headline_says_how_to_give_it(shell: Shell) -> None:
 
 @pytest.mark.parametrize("any_id", ["1", "ADR-1", "adr-0001"])
 def test_an_id_may_be_loose(any_id: str, shell: Shell) -> None:
-    """The number alone, without zeros, in lower case."""
     assert shell.json("show", any_id)[1]["data"]["id"] == "ADR-0001"
 
 
 def test_a_list_says_what_it_leaves_out(shell: Shell) -> None:
-    """Closed records are counted; `--kind` narrows as in `search`."""
     assert shell("retire", shell.learning)[0] == 0
     assert "1 closed record not listed: --all lists all" in shell("list")[1]
     assert "1 closed record not listed: --all lists all" in shell("learning", "list")[1]
@@ -36,7 +30,6 @@ def test_a_list_says_what_it_leaves_out(shell: Shell) -> None:
 
 
 def test_each_kind_has_the_verbs_accept_and_retire(shell: Shell) -> None:
-    """The earlier verbs still work and are not listed."""
     shell("rule", "add", "Close files", "--rationale", "Handles leak.")
     rule = shell.json("review")[1]["data"]["waiting"][0]["id"]
     listed = shell("rule", "--help")[1]
@@ -49,7 +42,6 @@ def test_each_kind_has_the_verbs_accept_and_retire(shell: Shell) -> None:
 
 
 def test_review_lists_what_needs_attention(shell: Shell) -> None:
-    """What waits, what states no status, what may no longer hold, and what failed, each with its command."""
     shell("rule", "add", "Close files", "--rationale", "Handles leak.")
     shell("fail", "story:shop:S-1", "--attempts", "2", "--reason", "no browser")
     shell("learning", "add", "Read the moved file", "--path", "gone/**", "--yes")
@@ -66,7 +58,6 @@ def test_review_lists_what_needs_attention(shell: Shell) -> None:
 
 
 def test_a_brief_takes_words_and_paths(shell: Shell) -> None:
-    """An argument that is a file is a path, any other is text."""
     shell("learning", "add", "Lock the queue before you drain it", "--path", "src/app.py", "--yes")
     assert "Lock the queue" in shell("brief", "src/app.py")[1]
     assert "Lock the queue" in shell("brief", "drain the queue")[1]

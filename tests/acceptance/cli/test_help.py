@@ -69,7 +69,6 @@ def test_a_group_alone_shows_what_is_in_it(path: tuple[str, ...], capsys: pytest
 
 
 def test_the_first_page_shows_first_what_most_people_need(capsys: pytest.CaptureFixture[str]) -> None:
-    """About ten commands in three groups, and how to see the rest."""
     assert run([]) == 0
     text = capsys.readouterr().out
 
@@ -79,7 +78,6 @@ def test_the_first_page_shows_first_what_most_people_need(capsys: pytest.Capture
 
 
 def test_help_all_lists_every_command_by_job(capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is hidden by a setting; synonyms and what git calls are not listed."""
     assert run(["help", "--all"]) == 0
     text = capsys.readouterr().out
 
@@ -89,7 +87,6 @@ def test_help_all_lists_every_command_by_job(capsys: pytest.CaptureFixture[str])
 
 
 def test_help_of_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) -> None:
-    """`orbit help adr add` and `orbit adr add --help` print the same; an unknown word names near ones."""
     assert run(["help", "adr", "add"]) == 0
     text = capsys.readouterr().out
     assert run(["adr", "add", "--help"]) == 0
@@ -99,7 +96,6 @@ def test_help_of_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_no_line_of_a_list_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each command's line is a whole sentence of less than 60 characters."""
     lines = [command.get_short_help_str(1000) for path, command in TREE if path and not command.hidden]
     assert [line for line in lines if len(line) >= 60 or not line.endswith(".")] == []
 

@@ -1,7 +1,5 @@
 """Transcripts of Claude Code and Codex from talks in one notation; see tests/cases/capture/stumbles.yaml."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

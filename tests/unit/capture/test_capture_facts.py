@@ -1,7 +1,5 @@
 """Facts of a project that capture finds: imports, tests, registration, definitions, commands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Rules in a person's words, and sentences that only look like one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rejected options: which prompts, edits and commands name one, and what is shown of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -29,7 +27,6 @@ NAMES = (
 
 
 def decision(number: int, title: str, *names: str, chosen: str = "", **fields: object) -> Record:
-    """Return a decision of a day that has rejected some options."""
     data = {"id": f"ADR-{number:04d}", "status": "accepted", "title": title, "date": f"2026-01-{number:02d}", **fields}
     options = Options(tuple(RejectedOption(name, f"reason {at}") for at, name in enumerate(names)), chosen)
     return Record(load_kinds()["adr"], data, f"ADR-{number:04d}.yaml", options=options)
@@ -62,7 +59,6 @@ def shown(index: Index, session: str = "", **request: Any) -> list[str]:
 
 
 def option_of(line: str) -> str:
-    """Return the option that a line names."""
     return line.partition(" rejected ")[2].partition(": ")[0]
 
 
@@ -83,7 +79,6 @@ def option_of(line: str) -> str:
     ],
 )
 def test_a_prompt_names_an_option(tmp_path: Path, text: str, option: str) -> None:
-    """By all words of its name, in their order; one common word alone only where somebody uses it."""
     index = index_of(tmp_path, decision(1, "Use a table as the queue", *NAMES))
 
     assert list(map(option_of, shown(index, text=text))) == [option]
@@ -102,12 +97,10 @@ def test_a_prompt_names_an_option(tmp_path: Path, text: str, option: str) -> Non
     ],
 )
 def test_a_prompt_that_names_none(tmp_path: Path, text: str) -> None:
-    """Words of names apart from each other, common words, paths."""
     assert shown(index_of(tmp_path, decision(1, "Use a table", *NAMES)), text=text) == []
 
 
 def test_what_is_shown_says_how_to_reopen_the_question(tmp_path: Path) -> None:
-    """The option, the reason, the decision, what to do; once a session, and the decision counts as shown."""
     index = index_of(tmp_path, decision(1, "Use a table", "Redis", "Valkey"))
 
     assert shown(index, "s", text="use redis") == [
@@ -141,7 +134,6 @@ def test_a_brief_names_an_option_too(tmp_path: Path) -> None:
     ],
 )
 def test_an_option_that_was_accepted_later_is_not_shown(tmp_path: Path, other: Record) -> None:
-    """A live decision's title or choice has it, be it the same one."""
     assert shown(index_of(tmp_path, decision(1, "Use a table", "Redis"), other), text="use redis") == []
 
 
@@ -155,13 +147,11 @@ def test_an_option_that_was_accepted_later_is_not_shown(tmp_path: Path, other: R
     ],
 )
 def test_an_option_that_was_not_accepted_since_is_shown(tmp_path: Path, other: Record) -> None:
-    """An earlier decision, one that is not live, and a title that says what it is used instead of."""
     assert shown(index_of(tmp_path, decision(1, "Use a table", "Redis"), other), text="use redis")
 
 
 @pytest.mark.parametrize("status", ["proposed", "rejected", "superseded", "deprecated", "unknown"])
 def test_only_live_decisions_reject(tmp_path: Path, status: str) -> None:
-    """A decision that is not accepted keeps nobody from an option."""
     assert shown(index_of(tmp_path, decision(1, "Use a table", "Redis", status=status)), text="use redis") == []
 
 
@@ -193,12 +183,10 @@ def test_only_live_decisions_reject(tmp_path: Path, status: str) -> None:
     ],
 )
 def test_names_that_an_edit_adds(tmp_path: Path, path: str, new: str, names: list[str]) -> None:
-    """Lines of imports in code and lines of dependency files; prose and other lines name nothing."""
     assert [name for name in added_names({"new_string": new}, path, str(tmp_path)) if name != "0.25"] == names
 
 
 def test_only_what_is_added_counts(tmp_path: Path) -> None:
-    """Neither what an edit replaces, nor what a written file has already, nor what a patch removes."""
     (tmp_path / "a.py").write_text("import redis\n", "utf-8")
     patch = "*** Begin Patch\n*** Update File: a.py\n-import redis\n+import valkey\n import kafka\n*** End Patch"
 
@@ -223,7 +211,6 @@ def test_only_what_is_added_counts(tmp_path: Path) -> None:
     ],
 )
 def test_tools_that_add_names(tool: str, arguments: dict[str, object], names: list[str]) -> None:
-    """Edits, patches and commands that install, by the payload of an agent."""
     call = call_from_payload({"tool_name": tool, "tool_input": json.loads(json.dumps(arguments))}, "PreToolUse", TOOL)
 
     assert added_names(call.arguments, call.paths[0] if call.paths else "", "/nowhere") == names
@@ -244,7 +231,6 @@ def test_tools_that_add_names(tool: str, arguments: dict[str, object], names: li
     ],
 )
 def test_a_package_names_an_option(tmp_path: Path, name: str, options: list[str]) -> None:
-    """By its words; an option with a common name by that name alone."""
     index = index_of(tmp_path, decision(1, "Use a table as the queue", *NAMES))
 
     assert list(map(option_of, shown(index, names=[name]))) == options

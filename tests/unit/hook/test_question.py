@@ -1,7 +1,5 @@
 """Prompts in words: the hook's scores are those of searches, and what names nothing leads nowhere."""
 
-from __future__ import annotations
-
 import pytest
 
 from orbit_registry.hook import index as reader

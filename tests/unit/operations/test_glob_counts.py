@@ -1,7 +1,5 @@
 """Breadth of scopes: the share of recent edits that they have."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,25 +24,21 @@ COMMON, RARE = ["src/app.py", "src/io.py"], ["docs/a.md"]
     ],
 )
 def test_a_scope_is_broad_by_the_commits_that_edit_it(scope: tuple[str, ...], count: int | None) -> None:
-    """Each commit counts once, however many of its files match."""
     edits = Edits.of([COMMON] * 7 + [RARE] * 33, [])
     assert edits.broad_scopes([scope]).get(scope) == count
 
 
 def test_the_limit_is_a_share() -> None:
-    """Six of forty commits are 15 %, and not more."""
     assert Edits.of([COMMON] * 6 + [["docs/a.md"]] * 34, []).broad_scopes([("src/**",)]) == {}
 
 
 def test_only_the_newest_commits_count() -> None:
-    """What was edited long ago says nothing of today."""
     edits = Edits.of([RARE] * COMMITS + [COMMON] * COMMITS, [])
     assert edits.broad_scopes([("src/**",), ("docs/**",)]) == {("docs/**",): COMMITS}
     assert edits.described(COMMITS) == "300 of the last 300 commits edit files in it"
 
 
 def test_in_a_short_history_each_file_counts_as_an_edit() -> None:
-    """A few commits, or a few files, say nothing."""
     files = [f"src/{number}.py" for number in range(FEWEST_FILES - 1)]
     commits = [COMMON] * (FEWEST_COMMITS - 1)
     assert Edits.of(commits, files).broad_scopes([("src/**",)]) == {}
@@ -54,7 +48,6 @@ def test_in_a_short_history_each_file_counts_as_an_edit() -> None:
 
 
 def test_edits_are_read_from_the_history(git_repo: Path, git: Callable[..., str]) -> None:
-    """The newest first, from the project's folder, without merges and without commits of records alone."""
     for name in ("sub/a b.py", "sub/.orbit/config.yaml", "other/c.py", "sub/d.py"):
         file = git_repo / name
         file.parent.mkdir(parents=True, exist_ok=True)
