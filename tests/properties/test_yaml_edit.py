@@ -50,11 +50,11 @@ def test_an_edit_keeps_line_ends_and_the_byte_order_mark(data: dict[str, Any], d
     if load(text) != plain:
         return
 
-    result = rewrite(text, {**plain, name: "changed"})
+    result = rewrite(text, {**plain, name: ["changed", "twice"]})
 
     assert result.startswith("\ufeff")
     assert result.count("\n") == result.count("\r\n")
-    assert load(result) == {**plain, name: "changed"}
+    assert load(result) == {**plain, name: ["changed", "twice"]}
 
 
 @given(MAPPINGS)
