@@ -240,6 +240,22 @@ def test_an_interrupt_leaves_nothing(workspace: Workspace, monkeypatch: pytest.M
     assert recover(workspace) == []
 
 
+def test_an_edit_stays_when_a_later_file_fails(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace = os.replace
+
+    def failing(source: Path, target: Path) -> None:
+        if target.name == "b.md":
+            (workspace.root / "a.md").write_text("by hand", "utf-8")
+            raise OSError("no space left")
+        replace(source, target)
+
+    monkeypatch.setattr(Path, "replace", failing)
+    with pytest.raises(WriteError):
+        apply_step(workspace, "step", [FileChange("a.md", "old", "new"), FileChange("b.md", None, "made")])
+
+    assert (workspace.root / "a.md").read_text("utf-8") == "by hand"
+
+
 def test_workspaces_of_one_repository_have_journals_of_their_own(git_repo: Path) -> None:
     folders = []
     for name in ("a", "b"):
