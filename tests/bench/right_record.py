@@ -162,14 +162,24 @@ def briefs(registry: Registry, asked: Sequence[Question]) -> list[str]:
         ("the same of tasks that name files, by words", "", with_files, False),
         ("the same with their files", "not below", with_files, True),
     ):
-        shown = []
-        for question in chosen:
-            brief = registry.brief(text=question.text, paths=question.paths if use_paths else ())
-            shown.append([match["id"] for match in brief.as_data()["matches"]])
-        pairs = list(zip(shown, chosen, strict=True))
-        rows.append(f"| {label} | {target} | {figure([reached(ids, question) for ids, question in pairs])} |")
-        first = [reached(ids, question, 1) for ids, question in pairs]
-        rows.append(f"| … in the first place | ≥ .55 | {figure(first)} |")
+        selections = [
+            registry.brief(text=question.text, paths=question.paths if use_paths else ()).selection
+            for question in chosen
+        ]
+        full = [[match.row.values[ID] for match in selection.matches] for selection in selections]
+        every = [
+            [*ids, *(match.row.values[ID] for match in selection.named)]
+            for ids, selection in zip(full, selections, strict=True)
+        ]
+        for suffix, wanted, lists, limit in (
+            (label, target, every, None), ("… in full", "", full, None), ("… in the first place", "≥ .55", full, 1),
+        ):  # fmt: skip
+            values = [reached(ids, question, limit) for ids, question in zip(lists, chosen, strict=True)]
+            rows.append(f"| {suffix} | {wanted} | {figure(values)} |")
+        size = statistics.mean(map(len, every))
+        rows.append(
+            f"| … records of a brief: in full, by title too | 5 | {statistics.mean(map(len, full)):.1f}, {size:.1f} |"
+        )
     found = [[hit.record.id for hit in registry.search(Query(question.text, limit=5)).hits] for question in asked]
     first = [reached(ids, question, 1) for ids, question in zip(found, asked, strict=True)]
     return [*rows, f"| search, first place | | {figure(first)} |"]

@@ -13,7 +13,7 @@ from tests.acceptance.hook.conftest import LAUNCH, PATIENT, bring_up_to_date, ru
 from tests.files import write_learning, write_record
 
 from orbit_registry.hook.context import PER_SESSION
-from orbit_registry.hook.render import END, START
+from orbit_registry.hook.render import BY_TITLE, END, START
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import open_workspace
 
@@ -59,7 +59,9 @@ def shown(reply: dict[str, Any]) -> str:
 
 
 def test_a_tool_gets_rules_first_and_linked_ones(ruled: Path, call: Call) -> None:
-    assert ids(shown(call("PreToolUse", **EDIT))) == ["R-aaaaa", "R-ccccc", "L-00001", "L-00002", "ADR-0001"]
+    text, _, titles = shown(call("PreToolUse", **EDIT)).partition(BY_TITLE)
+    assert ids(text) == ["R-aaaaa", "R-ccccc", "L-00001", "L-00002", "ADR-0001"]
+    assert ids(titles) == ["L-00003"]
 
 
 def test_a_failure_without_a_path_is_for_plans_only(ruled: Path, call: Call) -> None:
@@ -131,5 +133,8 @@ def test_parallel_surfaces_show_each_record_once_and_twenty_together(root: Path)
         process.stdin = None
     outputs = [process.communicate()[0].decode() for process in started]
     texts = [shown(json.loads(output)) if output.startswith("{") else output for output in outputs]
-    shown_ids = [output for text in texts for output in ids(text)]
+    blocks = [text.partition(BY_TITLE)[::2] for text in texts]
+    shown_ids = [record_id for text, _ in blocks for record_id in ids(text)]
+    titles = [record_id for _, text in blocks for record_id in ids(text)]
     assert len(shown_ids) == len(set(shown_ids)) == PER_SESSION
+    assert len(titles) == len(set(titles)) > PER_SESSION

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import (
     BRIEF,
+    FEW,
     FRAME_TOKENS,
+    NAMED_TOKENS,
     PER_CALL,
     PER_SESSION,
     PROCEDURAL_TOKENS,
@@ -26,7 +28,7 @@ from orbit_registry.hook.context import (
     Selection,
 )
 from orbit_registry.hook.index import Index, read_index
-from orbit_registry.hook.render import END, START, render
+from orbit_registry.hook.render import BY_TITLE, END, START, render
 from orbit_registry.hook.select import (  # fmt: skip
     LONGEST_ERROR,
     MIN_CHARACTERS,
@@ -62,6 +64,7 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]], scores: Mappi
         row[reader.EXPIRES_AT] = str(data.get("expires_at", ""))
         row[reader.STALE], row[reader.AGES_AT] = data.get("stale", ""), str(data.get("ages_at", ""))
         row[reader.PROJECT], row[reader.ERROR] = data.get("project", ""), compiled_pattern(data.get("error", ""))
+        row[reader.NOTE] = data.get("note", "")
         row[reader.PLACE] = str(data.get("place", 4))
         for field, key in (
             (reader.AGENTS, "agents"), (reader.TASKS, "tasks"), (reader.CONTEXTS, "contexts"), (reader.TAGS, "tags"),
@@ -85,6 +88,10 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]], scores: Mappi
 
 def shown(selection: Selection) -> list[str]:
     return [match.row.values[reader.ID] for match in selection.matches]
+
+
+def named(selection: Selection) -> list[str]:
+    return [match.row.values[reader.ID] for match in selection.named]
 
 
 def dropped(selection: Selection) -> dict[str, str]:
@@ -160,13 +167,51 @@ def test_caps_hold_and_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory,
     names = [f"r{number:02d}" for number in range(count)]
     index = index_of(root, {name: {"globs": ["**"]} for name in names})
     results: list[str] = []
+    titles: list[str] = []
     for _ in range(6):
         selection = select(index, Context(TOOL, 0, paths=["x"]), SessionLog(str(root), "s"))
         results += shown(selection)
+        titles += named(selection)
         assert len(selection.matches) <= PER_CALL
-        assert selection.omitted == count - len(results)
-        assert set(dropped(selection).values()) <= {"already shown", "call cap", "session cap"}
+        assert selection.omitted == 0
+        assert set(dropped(selection).values()) <= {"already shown", "already named", "call cap", "session cap"}
     assert results == names[:PER_SESSION]
+    assert titles == names[PER_CALL:]
+
+
+def test_titles_stop_where_a_reply_is_full(tmp_path: Path) -> None:
+    """What has no room is counted, and named by the next call; a reply that names titles has at most 800 tokens."""
+    (tmp_path / ".orbit").mkdir()
+    records = {f"r{number:02d}": {"globs": ["**"], "teaser": f"- [r{number:02d}] {'x' * 110}"} for number in range(40)}
+    index = index_of(tmp_path, records)
+    context = Context(TOOL, 0, paths=["x"])
+    first, second = (select(index, context, SessionLog(str(tmp_path), "s")) for _ in range(2))
+    assert 700 < tokens(render(first)) <= NAMED_TOKENS
+    assert first.omitted == 40 - len(first.matches) - len(first.named) > 0
+    assert not {*named(first)} & {*named(second)}
+    assert {*named(first), *named(second)} == {*records} - {*shown(first)} - ({*shown(second)} - {*named(first)})
+
+
+def test_a_title_is_what_the_file_says_now(tmp_path: Path) -> None:
+    """Beyond the caps too: a changed file becomes a line that names it, a missing one nothing."""
+    index = index_of(tmp_path, {f"r{number}": {"globs": ["**"]} for number in range(8)})
+    (tmp_path / "r5.yaml").unlink()
+    (tmp_path / "r6.yaml").write_text("changed", "utf-8")
+    selection = select(index, Context(TOOL, 0, paths=["x"]))
+    assert [match.title for match in selection.named] == [
+        "- [r6] has changed since it was read: r6.yaml", "- [r7] words",
+    ]  # fmt: skip
+    assert render(selection).split("\n")[-5:-2] == [BY_TITLE, *(match.title for match in selection.named)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_of_one_or_two_records_more_is_said(tmp_path: Path, count: int) -> None:
+    """The constraint stands below the headline; where more records apply each has its headline alone."""
+    record = {"globs": ["**"], "teaser": "- [r] Title\n  more: a.md", "note": "Nothing is written."}
+    index = index_of(tmp_path, {f"r{number}": record for number in range(count)})
+    lines = render(select(index, Context(TOOL, 0, paths=["x"]))).split("\n")[2:-2]
+    note = ["  note: Nothing is written."] if count <= FEW else []
+    assert lines == ["- [r] Title", *note, "  more: a.md"] * count
 
 
 def test_a_reply_has_at_most_a_thousand_tokens(tmp_path: Path) -> None:
@@ -181,7 +226,7 @@ def test_the_records_of_a_kind_share_its_budget(tmp_path: Path) -> None:
     wide = {"globs": ["**"], "teaser": "- [x] " + "語" * 150}
     index = index_of(tmp_path, {"a": wide, "b": wide, "c": {"globs": ["**"]}})
     selection = select(index, Context(BRIEF, 0, paths=["x"], budgets={"": 200}))
-    assert (shown(selection), dropped(selection), selection.omitted) == (["a", "c"], {"b": "token cap"}, 1)
+    assert (shown(selection), dropped(selection), named(selection)) == (["a", "c"], {"b": "token cap"}, ["b"])
     assert shown(select(index, Context(BRIEF, 0, paths=["x"], budgets={"rule": 1}))) == ["a", "b", "c"]
 
 
@@ -234,7 +279,7 @@ def test_a_linked_rule_comes_with_the_record_that_leads_to_it(tmp_path: Path) ->
     index = index_of(tmp_path, {"rule": rule, **records, "last": {"globs": ["**"], "links": ["rule"]}})
     context = Context(TOOL, 0, paths=["x"])
     first, second = (select(index, context, SessionLog(str(tmp_path), "s")) for _ in range(2))
-    assert (shown(first), first.omitted) == ([f"r{number}" for number in range(5)], 1)
+    assert (shown(first), named(first)) == ([f"r{number}" for number in range(5)], ["last"])
     assert (shown(second), second.omitted) == (["rule", "last"], 0)
 
 
@@ -244,7 +289,7 @@ def test_a_linked_rule_without_room_comes_next_time(tmp_path: Path) -> None:
     index = index_of(tmp_path, {**records, "rule": {"gate": "relevant_and_linked"}})
     context = Context(TOOL, 0, paths=["x"])
     first, second = (select(index, context, SessionLog(str(tmp_path), "s")) for _ in range(2))
-    assert (len(first.matches), first.omitted, dropped(first)) == (5, 1, {"rule": "call cap"})
+    assert (len(first.matches), named(first), dropped(first)) == (5, ["rule"], {"rule": "call cap"})
     assert (shown(second), second.matches[0].triggers) == (["rule"], [(f"=r{number}", "") for number in range(5)])
 
 

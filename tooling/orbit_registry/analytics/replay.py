@@ -98,7 +98,7 @@ class Replay:
         for file in step.commit.files:
             selection = select(self._index, Context(TOOL, step.commit.at, paths=(file,), task_class=CODE), ledger)
             drops |= {(int(row.values[ORIGIN]), reason) for row, reason in selection.drops}
-            if selection.matches:
+            if selection.matches or selection.named:
                 speaking += 1
                 used += tokens(render(selection))
                 versions += [int(match.row.values[ORIGIN]) for match in selection.matches]
@@ -116,8 +116,9 @@ class _Session(SessionLog):
     def begin(self) -> list[str]:
         return list(self._ids)
 
-    def add(self, ids: list[str]) -> None:
+    def add(self, ids: list[str], titled: Sequence[str] = ()) -> None:
         self._ids += ids
+        self.named.update(titled)
 
     def end(self) -> None:
         return

@@ -98,8 +98,13 @@ class Brief:
             for match in selection.matches
         ]  # fmt: skip
         dropped = [{"id": row.values[ID], "reason": reason, "said": DROPS[reason]} for row, reason in selection.drops]
+        titles = [
+            {"id": match.row.values[ID], "kind": match.row.values[KIND], "record": match.row.values[PATH],
+             "personal": is_personal(match.row), "text": match.title}
+            for match in selection.named
+        ]  # fmt: skip
         return {
-            "matches": matches, "omitted": selection.omitted, "dropped": dropped,
+            "matches": matches, "named": titles, "omitted": selection.omitted, "dropped": dropped,
             "skip_reason": selection.skip_reason or None, "deduplicated": self.deduplicated, **self.inputs.as_data(),
             "warnings": list(self.warnings),
         }  # fmt: skip

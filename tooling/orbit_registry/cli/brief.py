@@ -79,8 +79,8 @@ def brief(
 ) -> None:
     """Print what an agent should know before a task.
 
-    The output is a section for a prompt: at most five records (five of each category with --agent) and 1,000 tokens. It
-    is empty where no record applies. `--format json` says what was left out, and why.
+    The output is a section for a prompt: at most five records (five of each category with --agent) and 1,000 tokens,
+    further ones by title. It is empty where no record applies. `--format json` says what was left out, and why.
 
     \b
     orbit brief "Move the cache to Redis"

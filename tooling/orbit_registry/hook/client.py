@@ -19,7 +19,7 @@ from orbit_registry.hook.session import FAILED, FOLDER, SessionLog, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from signal import ITIMER_REAL, SIGALRM, setitimer, signal
     from typing import Protocol
 
@@ -261,9 +261,9 @@ class _PrintingSessionLog(SessionLog):
         super().__init__(root, session, agent)
         self._dispatch = dispatch
 
-    def add(self, ids: list[str]) -> None:
+    def add(self, ids: list[str], titled: "Sequence[str]" = ()) -> None:
         self._dispatch.printing = True
-        super().add(ids)
+        super().add(ids, titled)
 
 
 def _parsed(content: bytes) -> "dict[str, object]":

@@ -9,8 +9,10 @@ if TYPE_CHECKING:
     from orbit_registry.hook.index import Row
 
 PER_CALL, PER_SESSION = 5, 20
-TOKENS, PROCEDURAL_TOKENS, FRAME_TOKENS = 1000, 200, 80
-"""Most tokens of a reply, of procedural records in it, and tokens reserved for the frame."""
+TOKENS, NAMED_TOKENS, PROCEDURAL_TOKENS, FRAME_TOKENS = 1000, 800, 200, 80
+"""Most tokens of a reply, of one that names records by title, of procedural records, and of the frame."""
+FEW = 2
+"""Most records that apply of which a reply says more than the headline."""
 TRIAL = "trial-"
 """Prefix of the made-up sessions of trials: they have no hold-out, and count nowhere."""
 ASKS_AT_STOP, NOTES_TURNS, CAPTURES = 1, 2, 4
@@ -41,6 +43,7 @@ DROPS = {
     "version": "another version of it is shown, or a record that replaces or extends it",
     "rule": "it is a rule that does not fit the text, or that no path, tag, project or shown record leads to",
     "already shown": "this session has it",
+    "already named": "this session has its title",
     "withheld": "this session does without it, to measure what showing it does",
     "call cap": f"{PER_CALL} are shown at a time",
     "session cap": f"{PER_SESSION} are shown in a session",
@@ -139,6 +142,11 @@ class Match:
         self.row, self.triggers, self.text, self.score, self.width = row, triggers, text or row.teaser, score, 0
         self.key = row.values[0]
 
+    @property
+    def title(self) -> str:
+        """The first line of its text."""
+        return self.text.partition("\n")[0]
+
 
 TRIGGERS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link", "$": "command", "!": "option",
             "<": "superseded"}  # fmt: skip
@@ -147,14 +155,18 @@ option, a closed record whose place it took."""
 
 
 class Selection:
-    """Records to show, how many were omitted, dropped ones with their reasons; `withheld` are ids in the hold-out."""
+    """Records to show, how many were omitted, dropped ones with their reasons.
 
-    __slots__ = ("drops", "matches", "omitted", "skip_reason", "withheld")
+    `named` are those among the dropped ones that the reply names by title, `withheld` ids in the hold-out.
+    """
+
+    __slots__ = ("drops", "matches", "named", "omitted", "skip_reason", "withheld")
 
     def __init__(
         self, matches: "list[Match]", omitted: int, drops: "list[tuple[Row, str]]", skip_reason: str = ""
     ) -> None:
         self.matches, self.omitted, self.drops, self.skip_reason = matches, omitted, drops, skip_reason
+        self.named: list[Match] = []
         self.withheld: list[str] = []
 
 

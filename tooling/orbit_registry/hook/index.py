@@ -45,9 +45,9 @@ LONGEST_TAIL = 1 << 20
 (  # fields of a row
     ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, ORIGIN, TEASER, CHECKSUM, GATE, CATEGORY, EXPIRES_AT, PRIORITY,
     UPDATED_AT, RANK, VOTES, PROJECT, PLACE, STALE, AGES_AT, ERROR, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, LINKS,
-    SAME, GLOBS, REJECTED,
-) = range(31)  # fmt: skip
-FIELDS = 31
+    SAME, NOTE, GLOBS, REJECTED,
+) = range(32)  # fmt: skip
+FIELDS = 32
 LIST = "\x1f"
 OPTIONS = "o"
 """Axis of the rejected options, each under the first word of its names; alone it says that there are any."""
@@ -83,6 +83,12 @@ class Row:
     def teaser(self) -> str:
         """The text that is pushed: one or two lines, escaped and redacted."""
         return self.values[TEASER]
+
+    @property
+    def noted_teaser(self) -> str:
+        """The text that is pushed, with the record's constraint or first consequence."""
+        first, separator, more = self.values[TEASER].partition("\n")
+        return f"{first}\n  note: {self.values[NOTE]}{separator}{more}" if self.values[NOTE] else self.values[TEASER]
 
     def words(self, field: int) -> list[str]:
         """Return a field that is a list."""

@@ -53,8 +53,9 @@ if TYPE_CHECKING:
 
 EXAMINED = 200
 """Records, the first in push order, that are examined; the rest counts as omitted."""
-ENOUGH = PER_SESSION + 2 * PER_CALL
-"""Matches after which a call that shows `PER_CALL` examines no more: a session was shown at most `PER_SESSION`."""
+ENOUGH = PER_SESSION + PER_CALL + 40
+"""Matches after which a call that shows `PER_CALL` examines no more: a session was shown at most `PER_SESSION`, and a
+reply has room for some forty titles."""
 BY_WORDS = {PROMPT: 3, BRIEF: 8}
 """Most records that the words of a text lead to."""
 NEAR_MISSES = 3
@@ -102,13 +103,19 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
         return Selection([], 0, drops, "narrowed" if is_narrowed else "no match")
     # A file's state and the matching glob cost the most, so only the few shown records are asked for them.
     if session_log is None:
-        selection = apply_caps(context, fitting, linked, drops, beyond, (), index.difference)
+        selection = apply_caps(context, fitting, linked, drops, beyond, (), (), index.difference)
     else:
         try:
-            selection = apply_caps(context, fitting, linked, drops, beyond, session_log.begin(), index.difference)
-            if selection.matches:
+            shown_ids = session_log.begin()
+            selection = apply_caps(
+                context, fitting, linked, drops, beyond, shown_ids, session_log.named, index.difference
+            )
+            if selection.matches or selection.named:
                 ids = ((match.row.values[ID], match.key) for match in selection.matches)
-                session_log.add([*dict.fromkeys(record_id for pair in ids for record_id in pair)])
+                session_log.add(
+                    [*dict.fromkeys(record_id for pair in ids for record_id in pair)],
+                    [match.key for match in selection.named],
+                )
         finally:
             session_log.end()
         if index.holdout:
@@ -140,7 +147,8 @@ def _withhold(selection: Selection, holdout: int, session: str) -> None:
             selection.drops.append((match.row, "withheld"))
         else:
             remaining.append(match)
-    if selection.withheld and not remaining:
+    selection.named = [match for match in selection.named if not is_withheld(session, match.row.values[ID], holdout)]
+    if selection.withheld and not (remaining or selection.named):
         selection.skip_reason = "withheld"
     selection.matches = remaining
 

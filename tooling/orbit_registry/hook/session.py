@@ -8,7 +8,9 @@ from time import time
 
 from orbit_registry.hook.context import (
     BRIEF,
+    FEW,
     FRAME_TOKENS,
+    NAMED_TOKENS,
     PER_SESSION,
     PROCEDURAL_TOKENS,
     Context,
@@ -21,7 +23,7 @@ from orbit_registry.hook.project import private_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from orbit_registry.hook.index import Row
 
@@ -38,6 +40,10 @@ FAILED, ASKED = "failed", "asked"
 """Marks of a session: a tool failed in it; the agent was asked for a note."""
 _WORD = "-"
 """Prefix of a line with a mark of the session."""
+NAMEABLE = ("call cap", "session cap", "token cap", "version")
+"""Reasons of records that are named by title."""
+_NAMED = "+"
+"""Prefix of a line with an id whose title alone was shown."""
 _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
 
@@ -56,6 +62,8 @@ class SessionLog:
         """`session` and `agent` are ids as the agent's host states them."""
         self._root = root
         self.name = f"{safe_name(session)}.{safe_name(agent)}" if agent else safe_name(session)
+        self.named: set[str] = set()
+        """Ids of which the titles alone were shown, as `begin` read them."""
         self._handle = -1
         self._torn = False
 
@@ -65,17 +73,17 @@ class SessionLog:
         Raises:
             OSError: it can't be opened, locked or read.
         """
-        return [
-            line for line in self._lines() if len(line) <= LONGEST_ID and line[0] not in "-_." and _IDS.issuperset(line)
-        ]
+        lines = [line for line in self._lines() if len(line) <= LONGEST_ID]
+        self.named = {line[1:] for line in lines if line[0] == _NAMED}
+        return [line for line in lines if line[0] not in "-_." and _IDS.issuperset(line)]
 
-    def add(self, ids: list[str]) -> None:
-        """Note ids as shown, in one write; only between `begin` and `end`.
+    def add(self, ids: list[str], titled: "Sequence[str]" = ()) -> None:
+        """Note ids as shown, and those of which the titles were, in one write; only between `begin` and `end`.
 
         Raises:
             OSError: they can't all be written.
         """
-        self._write("".join(f"{record_id}\n" for record_id in ids))
+        self._write("".join(f"{line}\n" for line in (*ids, *(f"{_NAMED}{record_id}" for record_id in titled))))
 
     def end(self) -> None:
         """Unlock the log."""
@@ -150,20 +158,25 @@ def apply_caps(
     drops: "list[tuple[Row, str]]",
     beyond: int,
     shown_ids: "Iterable[str]",
+    named_ids: "Collection[str]",
     difference: "Callable[[Row], str]",
 ) -> Selection:
     """Return what is shown within the caps; a linked rule only with or after a record that leads to it.
 
     `difference` says how a record's file differs from the indexed one: a changed one becomes a line that names the
-    file, a missing one is dropped.
+    file, a missing one is dropped. `named_ids` are those of records whose titles the session has.
     """
     already_shown = set(shown_ids)
     every = linked
+    if len(fitting) + len(linked) + beyond <= FEW:
+        for match in (*fitting, *linked):
+            if match.text == match.row.teaser:
+                match.text = match.row.noted_teaser
     while True:
         numbers = {match.row.number for match in linked}
         remaining = [drop for drop in drops if drop[0].number not in numbers]
         offered = sorted([*fitting, *linked], key=_rank) if linked else fitting
-        selection = _within_caps(context, offered, remaining, beyond, already_shown, difference)
+        selection = _within_caps(context, offered, remaining, beyond, already_shown, named_ids, difference)
         visible = already_shown.union(context.returned, (match.row.values[ID] for match in selection.matches))
         led = [match for match in linked if _is_linked(match, visible)]
         if len(led) == len(linked):
@@ -195,56 +208,92 @@ def _within_caps(
     drops: "list[tuple[Row, str]]",
     beyond: int,
     shown_ids: "Iterable[str]",
+    named_ids: "Collection[str]",
     difference: "Callable[[Row], str]",
 ) -> Selection:
-    """Return the first matches that the session was not shown and that caps and budgets leave room for."""
+    """Return the first matches that the session was not shown and that caps and budgets leave room for.
+
+    Others are named by title as far as the budget goes, none twice in a session.
+    """
     already_shown = set(shown_ids)
     room = PER_SESSION - len(already_shown)
     remaining, procedural = context.tokens - FRAME_TOKENS, PROCEDURAL_TOKENS
     of_category: dict[str, int] = {}
     budgets = dict(context.budgets)
     matches: list[Match] = []
+    capped: list[tuple[Match, str]] = []
     relatives: set[str] = set()
-    omitted = beyond
     for choice in fitting:
-        row = choice.row
+        row, differs = choice.row, ""
         cost = tokens(choice.text) + 1  # its line's end
         of_these = cost if row.flags & PROCEDURAL else 0
         category = row.values[CATEGORY]
         if choice.key in already_shown:
-            drops.append((row, "already shown"))
-            continue
-        if context.per_call and len(matches) >= context.per_call:
-            drops.append((row, "call cap"))
+            reason = "already shown"
+        elif context.per_call and len(matches) >= context.per_call:
+            reason = "call cap"
         elif context.surface == BRIEF and _is_relative(row, matches, relatives):
-            drops.append((row, "version"))
-            continue
+            reason = "version"
         elif len(matches) >= room:
-            drops.append((row, "session cap"))
+            reason = "session cap"
         elif category and context.per_category and of_category.get(category, 0) >= context.per_category:
-            drops.append((row, "category cap"))
+            reason = "category cap"
         elif cost > remaining or of_these > procedural or cost > budgets.get(row.values[KIND], cost):
-            drops.append((row, "token cap"))
-        elif (differs := difference(row)) == GONE:
-            drops.append((row, "gone"))
-            continue
+            reason = "token cap"
         else:
-            if differs:
-                choice.text = f"- [{row.values[ID]}] has changed since it was read: {row.values[PATH]}"
-            already_shown.update((row.values[ID], choice.key))  # ids may repeat where branches met
-            matches.append(choice)
-            relatives.update(row.words(SAME))
-            remaining -= cost
-            procedural -= of_these
-            if row.values[KIND] in budgets:
-                budgets[row.values[KIND]] -= cost
-            of_category[category] = of_category.get(category, 0) + 1
+            differs = difference(row)
+            reason = "gone" if differs == GONE else ""
+        if reason:
+            capped.append((choice, reason))
             continue
-        omitted += 1
-    if matches:
-        return Selection(matches, omitted, drops)
-    known_already = any(reason == "already shown" for _, reason in drops)
-    return Selection([], omitted, drops, "capped" if omitted else "already shown" if known_already else "narrowed")
+        if differs:
+            choice.text = _changed_line(row)
+        already_shown.update((row.values[ID], choice.key))  # ids may repeat where branches met
+        matches.append(choice)
+        relatives.update(row.words(SAME))
+        remaining -= cost
+        procedural -= of_these
+        if row.values[KIND] in budgets:
+            budgets[row.values[KIND]] -= cost
+        of_category[category] = of_category.get(category, 0) + 1
+    selection = Selection(matches, beyond, drops)
+    _name(selection, capped, min(remaining, NAMED_TOKENS - context.tokens + remaining), named_ids, difference)
+    return selection
+
+
+def _name(
+    selection: Selection,
+    capped: "list[tuple[Match, str]]",
+    room: int,
+    named_ids: "Collection[str]",
+    difference: "Callable[[Row], str]",
+) -> None:
+    """Name records that a cap leaves out by title within some tokens, drop all of them, and count the others.
+
+    The cap of a category is there to show a few of many, so these are not named.
+    """
+    for match, reason in capped:
+        row, cost = match.row, tokens(match.title) + 1
+        is_named = False
+        if reason in NAMEABLE and match.key in named_ids:
+            reason = "already named"
+        elif reason in NAMEABLE and cost <= room:
+            differs = difference(row)
+            is_named = differs != GONE
+            reason = reason if is_named else "gone"
+            match.text = _changed_line(row) if differs else match.text
+        if is_named:
+            selection.named.append(match)
+            room -= cost
+        selection.drops.append((row, reason))
+        selection.omitted += not is_named and reason.endswith("cap")
+    if not (selection.matches or selection.named):
+        known_already = any(reason.startswith("already") for _, reason in selection.drops)
+        selection.skip_reason = "capped" if selection.omitted else "already shown" if known_already else "narrowed"
+
+
+def _changed_line(row: "Row") -> str:
+    return f"- [{row.values[ID]}] has changed since it was read: {row.values[PATH]}"
 
 
 def _is_relative(row: "Row", matches: list[Match], relatives: set[str]) -> bool:

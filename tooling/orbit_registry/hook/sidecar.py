@@ -102,14 +102,18 @@ def records_for_paths(
     )
     remaining = [match for match in selection.matches if match.row.values[ID] not in shown_ids]
     displayed = Selection(
-        remaining, selection.omitted, [], selection.skip_reason or ("" if remaining else "already shown")
+        remaining,
+        selection.omitted,
+        [],
+        selection.skip_reason or ("" if remaining or selection.named else "already shown"),
     )
     displayed.withheld = [record_id for record_id in selection.withheld if record_id not in shown_ids]
+    displayed.named = [match for match in selection.named if match.row.values[ID] not in shown_ids]
     text = render(displayed)
     event.set_selection(displayed, tokens(text))
     event.ms = (monotonic() - start) * 1000
     append(root, event)
-    if not remaining:
+    if not text:
         return None
     learnings = [
         {"id": row.values[ID], "kind": row.values[KIND], "record": row.values[PATH], "text": row.teaser}

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.globs import Alternative, Anchor, Glob, anchors, literal_of, parse_glob
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook import index as reader
@@ -23,6 +24,16 @@ from orbit_registry.operations.glob_counts import Edits
 from orbit_registry.workspace.config import Config
 
 LONGEST_TEASER = 400
+LONGEST_NOTE = 100
+_TELLING = ("consequences", "decision")
+"""Sections of a decision that a note is taken from, the first one that says something."""
+_HEADING = re.compile(
+    r"^(?:(?P<mark>#{1,6})[ \t]+(?P<name>.+?)[ \t#]*$|(?P<bold>\*\*|__)(?P<run_in>[^*_\n]{1,50}?)[.:]?(?P=bold)[.:]?)",
+    re.MULTILINE,
+)
+_ITEM = re.compile(r"^(?:[-*+]|\d{1,3}[.)]|>)[ \t]+")
+_MARKUP = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\*\*")
+_SENTENCE = re.compile(r"(?<=[\w`)\"']{2})[.!?](?=\s)|[。！？]")
 _SEPARATORS = re.compile("[\x00-\x1f]")
 _SAME = frozenset({"amends", "extends"})
 """Relations of records of which a brief shows one."""
@@ -131,7 +142,8 @@ def part_of(
         "" if key is None else repr(key), str(len(distinct_votes(record.votes))), record.text("project") or "",
         str(record.kind.place(record.data)), cause, _number(ages),
         compiled_pattern(record.text("error_pattern") or ""),
-        *(LIST.join(map(_word, words)) for words in (*lists, same)), LIST.join(globs), LIST.join(rejected),
+        *(LIST.join(map(_word, words)) for words in (*lists, same)),
+        note_of(record) if pushed else "", LIST.join(globs), LIST.join(rejected),
     )  # fmt: skip
     flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
     flags |= reader.EXPIRES if expiry is not None else 0
@@ -178,6 +190,44 @@ def _teaser(record: Record, origin: Origin) -> str:
     source = record.source
     more = source.path if source else record.path if origin.has_body or record.prose.strip() else ""
     return f"{line}\n  more: {safe(more)}" if more else line
+
+
+def note_of(record: Record) -> str:
+    """Return the first sentence of what follows from a decision, else of a record's text; empty if it has none."""
+    if record.kind.in_file:
+        return ""
+    if not record.kind.in_document:
+        return _first_sentence(record.prose)
+    return next(filter(None, (_first_sentence(_section(record.prose, key)) for key in _TELLING)), "")
+
+
+def _first_sentence(text: str) -> str:
+    lines: list[str] = []
+    for line in map(str.strip, text.split("\n")):
+        if lines and (not line or _ITEM.match(line)):
+            break
+        if line and not line.startswith(("#", "|", "<", "```", "~~~", "_")):
+            lines.append(_MARKUP.sub(r"\1", _ITEM.sub("", line)))
+    paragraph = safe(" ".join(lines))
+    end = _SENTENCE.search(paragraph)
+    sentence = paragraph[: end.end()].rstrip() if end is not None else paragraph
+    return sentence if len(sentence) <= LONGEST_NOTE else f"{sentence[: LONGEST_NOTE - 1].rstrip()}…"
+
+
+def _section(prose: str, key: str) -> str:
+    """Return the text of the first section of a kind, with those below it."""
+    headings = list(_HEADING.finditer(prose))
+    for position, heading in enumerate(headings):
+        if section_key(heading["name"] or heading["run_in"]) == key:
+            level = _level(heading)
+            following = (other.start() for other in headings[position + 1 :] if _level(other) <= level)
+            return prose[heading.end() : next(following, len(prose))]
+    return ""
+
+
+def _level(heading: re.Match[str]) -> int:
+    """Return a heading's level; one that begins a line in bold letters is below all others."""
+    return len(heading["mark"] or "#######")
 
 
 def _category(record: Record) -> str:
