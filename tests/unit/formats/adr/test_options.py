@@ -102,6 +102,7 @@ def test_marks_say_which_option_was_chosen() -> None:
         ("Verworfene Alternativen", "- Redis, weil noch ein Server", "Redis", "noch ein Server"),
         ("Alternativas descartadas", "- Redis: otro servidor", "Redis", "otro servidor"),
         ("代替案", "- Redis: サーバーが増える", "Redis", "サーバーが増える"),
+        ("Alternatives", '- A number (e.g., "1. Redis"): one more', 'A number (e.g., "1. Redis")', "one more"),
         ("Notes", "Rejected: Redis, because it is one more server.", "Redis", "it is one more server"),
         ("Notes", "- Rejected: Redis (one more server)", "Redis", "one more server"),
         ("Notes", "- **Rejected: Redis.** One more server.", "Redis", "One more server"),

@@ -261,10 +261,17 @@ def _split(text: str) -> tuple[str, str]:
         return text[: bold.start()] + bold["name"], text[bold.end() :].lstrip(" .:,—–-")
     bare = text[start:]
     link = _LINK.match(bare)
-    cut = _SEPARATOR.search(bare, link.end() if link else 1)
+    cuts = _SEPARATOR.finditer(bare, link.end() if link else 1)
+    cut = next((cut for cut in cuts if _is_closed(bare[: cut.start()])), None)
     if cut is None:
         return text, ""
     return text[: start + cut.start()], bare[cut.end() :].strip()
+
+
+def _is_closed(text: str) -> bool:
+    """Say whether no bracket, quote or code is open at the end of a text."""
+    is_even = all(text.count(sign) % 2 == 0 for sign in '"`')
+    return is_even and text.count("(") <= text.count(")") and text.count("“") <= text.count("”")
 
 
 def _unit(name: str, body: str, verdict: str = "", cost: str = "") -> _Unit:
