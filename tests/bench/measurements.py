@@ -289,23 +289,23 @@ RATIOS: tuple[Ratio, ...] = (
         peer_check, "check-jsonschema", 20.0,
     ),
     Ratio(
-        "whole gate", "`orbit check` of everything, cold, beside the schema check of 900 learnings, on the clock",
+        "whole gate", "`orbit check` of everything, cold, compared with the schema check of 900 learnings, on the clock",
         orbit("check"), peer_check, "check-jsonschema", 7.0, forget, on_clock=True,
     ),
     Ratio(
-        "whole gate, 10,000 records", "the same, beside the schema check of all of them, 9,000 learnings and 1,000 "
+        "whole gate, 10,000 records", "the same, compared with the schema check of all of them, 9,000 learnings and 1,000 "
         "decisions, on the clock",
         orbit("check"), peer_check_of_all, "check-jsonschema", 7.0, forget, 10_000, on_clock=True,
     ),
     *(
         Ratio(
-            f"silence, {name}", f"a call of the hook that shows nothing, beside `{name} --version`",
+            f"silence, {name}", f"a call of the hook that shows nothing, compared with `{name} --version`",
             hook, lambda root, number, name=name: [name, "--version"], name, target, ready_hook,
         )
         for name, target in (("claude-mem", 5.0), ("basic-memory", 20.0))
     ),
     Ratio(
-        "silence, claude-mem's hook", "the same, beside its own hook before a read, which shows nothing either",
+        "silence, claude-mem's hook", "the same, compared with its own hook before a read, which shows nothing either",
         hook, hook_of_claude_mem, "claude-mem", 10.0, ready_hook,
     ),
 )  # fmt: skip

@@ -22,7 +22,7 @@ LIBRARIES = (
 
 RECALL = "## Recall"
 """The part of the page that the benchmark of recall writes, and the others keep, with what follows it."""
-SITES = "## Beside other site generators"
+SITES = "## Compared with other site generators"
 """The part that the benchmark of sites writes, below that of recall."""
 
 
@@ -96,13 +96,12 @@ def render(
     lines = [
         "# Benchmarks",
         "",
-        "Written by `python3 -m nox -s bench` down to Recall; Recall and the part on other site generators are",
-        "written by benches of their own. What stands below those is written by hand, and no bench touches it. Costs",
-        "are CPU seconds of a whole process, start-up and children included: the median of the runs, before",
-        "each of which all files are read. The repositories are made up (`tests/bench/synthetic.py`): records of",
-        "about 1.3 kB, three globs each, one in ten a decision",
-        "with a document, one in five voted for. Machines differ and are never quite idle: ratios and growth carry",
-        "over, seconds do not.",
+        "`python3 -m nox -s bench` writes this page down to Recall. Other benches write Recall and the part on other site",
+        "generators. The sections after those are written by hand, and no bench changes them. Costs are CPU seconds of a",
+        "whole process, with its start and its children: the median of the runs, before each of which all files are read.",
+        "The repositories are made up (`tests/bench/synthetic.py`): records of about 1.3 kB, three globs each, one in ten",
+        "a decision with a document, one in five with votes. Machines differ and are never quite idle: ratios and growth",
+        "are similar on other machines, seconds are not.",
         "",
         "## Machine",
         "",
@@ -125,7 +124,7 @@ def render(
             target = "" if outcome.growth is None else f"≤ {outcome.growth:g}"
             lines.append(f"| {outcome.name} | {target} | {found:.2f} | {_met(found, outcome.growth)} |")
     if ratios:
-        lines += ["", "## Beside other tools", "", "| what | target | figure | met |", "|---|---|---|---|"]
+        lines += ["", "## Compared with other tools", "", "| what | target | figure | met |", "|---|---|---|---|"]
         for name, words, target, found in ratios:
             if isinstance(found, str):
                 lines.append(f"| {name}: {words} | ≥ {target:g} × less | not measured: {found} | |")
