@@ -289,12 +289,13 @@ RATIOS: tuple[Ratio, ...] = (
         peer_check, "check-jsonschema", 20.0,
     ),
     Ratio(
-        "whole gate", "`orbit check` of everything, cold, compared with the schema check of 900 learnings, on the clock",
+        "whole gate",
+        "`orbit check` of everything, cold, compared with the schema check of 900 learnings, on the clock",
         orbit("check"), peer_check, "check-jsonschema", 7.0, forget, on_clock=True,
     ),
     Ratio(
-        "whole gate, 10,000 records", "the same, compared with the schema check of all of them, 9,000 learnings and 1,000 "
-        "decisions, on the clock",
+        "whole gate, 10,000 records",
+        "the same, compared with the schema check of all of them, 9,000 learnings and 1,000 decisions, on the clock",
         orbit("check"), peer_check_of_all, "check-jsonschema", 7.0, forget, 10_000, on_clock=True,
     ),
     *(

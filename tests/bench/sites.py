@@ -184,9 +184,10 @@ def main(arguments: Sequence[str]) -> int:
     before = os.getloadavg()
     costs, absent = measured(options.sizes, options.rounds, lambda line: print(line, flush=True))
     lines = [
-        "By `python -m tests.bench sites`: made-up decisions (MADR), one file each, with the sizes, tables, code, links",
-        "and citations of 65 real ones (`tests/bench/shapes.csv`; 5.6 kB in the mean). All generators get the same files",
-        "and run with their default settings. CPU seconds of whole processes and their children, one by one and in turns,",
+        "By `python -m tests.bench sites`: made-up decisions (MADR), one file each, with the sizes, tables,",
+        "code, links and citations of 65 real ones (`tests/bench/shapes.csv`; 5.6 kB in the mean). All",
+        "generators get the same files and run with their default settings. CPU seconds of whole processes",
+        "and their children, one by one and in turns,",
         f"the medians of {options.rounds} rounds.",
         "Orbit also writes indexes, timeline, health, path explorer, feeds, redirects and the database.",
         f"Load average {before[0]:.1f} before, {os.getloadavg()[0]:.1f} after.",
