@@ -87,7 +87,7 @@ def agent() -> "Agent":
     return Agent(
         name="claude",
         title="Claude Code",
-        evidence="its 2.1.197 was run: what the hook says stands in the next request to its model, once",
+        evidence="its 2.1.197 was run: the hook's text is in the next request to its model, once",
         proven=True,
         settings={
             "local": SettingsFile(".claude/settings.local.json", hooks),

@@ -105,7 +105,7 @@ def agent() -> "Agent":
     return Agent(
         name="codex",
         title="Codex CLI",
-        evidence="its 0.169.0 was run: what the hook says stands in the next request to its model, once",
+        evidence="its 0.169.0 was run: the hook's text is in the next request to its model, once",
         proven=True,
         settings={
             "user": SettingsFile("~/.codex/hooks.json", hooks, "CODEX_HOME"),

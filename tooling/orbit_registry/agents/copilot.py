@@ -85,7 +85,7 @@ def agent() -> "Agent":
     return Agent(
         name="copilot",
         title="GitHub Copilot",
-        evidence="its 1.0.102 was run: what the hook says stands in the next request to its model, once",
+        evidence="its 1.0.102 was run: the hook's text is in the next request to its model, once",
         proven=True,
         settings={
             "local": SettingsFile(".github/copilot/settings.local.json", inline),

@@ -76,7 +76,7 @@ def agent() -> "Agent":
     return Agent(
         name="gemini",
         title="Gemini CLI",
-        evidence="its 0.61.0 was run: what the hook says stands in the next request to its model, once",
+        evidence="its 0.61.0 was run: the hook's text is in the next request to its model, once",
         proven=True,
         settings={
             "user": SettingsFile("~/.gemini/settings.json", hooks),

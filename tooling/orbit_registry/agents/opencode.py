@@ -17,7 +17,7 @@ def agent() -> "Agent":
     return Agent(
         name="opencode",
         title="OpenCode",
-        evidence="its 1.18.33 was run: what the hook says stands in the next request to its model, once",
+        evidence="its 1.18.33 was run: the hook's text is in the next request to its model, once",
         proven=True,
         settings={
             "local": SettingsFile(".opencode/plugin/orbit.local.js", plugin),
