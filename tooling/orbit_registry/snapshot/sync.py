@@ -167,10 +167,10 @@ def _publish(workspace: Workspace, folder: Path, rows: Rows, meta: Mapping[str, 
     # DuckDB, and what asks it, cost more to import than it costs to find that nothing changed.
     from orbit_registry.snapshot.export import event_lines, hashes_in, write_database
 
-    _remove_leftovers(folder)
     previous = _current(folder)
     before = hashes_in(folder / previous.file) if previous is not None else {}
     path = folder / f"snapshot-{_last_number(folder) + 1:06d}.duckdb"
+    _remove_leftovers(folder, previous.file if previous is not None else "")
     temporary = folder / f"{TEMPORARY}{path.name}-{secrets.token_hex(4)}"
     digest = write_database(temporary, rows, meta, event_lines(workspace.state))
     try:
@@ -180,7 +180,6 @@ def _publish(workspace: Workspace, folder: Path, rows: Rows, meta: Mapping[str, 
     except OSError as error:
         raise write_error(path, error) from None
     write_atomic(folder / STATE, json.dumps(asdict(_State(path.name, stamp, inputs, digest, len(rows.hashes)))))
-    _forget(folder, {path.name, previous.file if previous is not None else ""})
     added = len(rows.hashes.keys() - before.keys())
     changed = sum(before.get(name, content) != content for name, content in rows.hashes.items())
     return SyncResult(
@@ -225,20 +224,17 @@ def _last_number(folder: Path) -> int:
     return max((int(match[1]) for name in names if (match := NAME.match(name))), default=0)
 
 
-def _remove_leftovers(folder: Path) -> None:
-    for path in folder.glob(f"{TEMPORARY}*"):
-        if path.name.startswith((f"{TEMPORARY}snapshot", f"{TEMPORARY}rows-")):
+def _remove_leftovers(folder: Path, previous: str) -> None:
+    """Remove all snapshots but the previous one, and what killed builds left: no other one runs now.
+
+    A reader that holds one open keeps it.
+    """
+    for path in folder.iterdir():
+        is_old = path.name.startswith("snapshot-") and path.suffix in (".duckdb", ".wal") and path.name != previous
+        if is_old or path.name.startswith((f"{TEMPORARY}snapshot", f"{TEMPORARY}rows-")):
             shutil.rmtree(path, ignore_errors=True)
             with contextlib.suppress(OSError):
                 path.unlink()
-
-
-def _forget(folder: Path, names: set[str]) -> None:
-    """Remove all snapshots but some; a reader that holds one open keeps it."""
-    for name in os.listdir(folder):
-        if name.startswith("snapshot-") and name.endswith((".duckdb", ".wal")) and name not in names:
-            with contextlib.suppress(OSError):
-                (folder / name).unlink()
 
 
 def _count(number: int) -> str:
