@@ -90,7 +90,7 @@ def test_a_session_begins_with_what_applies_everywhere(root: Path, run: Run) -> 
 
     assert shown(run(edit(root))) == ""
     assert dispatched(root)[-1]["skip_reason"] == "narrowed"
-    assert ids_in(shown(run(start))) == [f"L-0000{number}" for number in range(1, 6)]
+    assert ids_in(shown(run(start))) == [f"L-0000{number}" for number in range(1, 8)]
 
 
 def test_a_changed_record_is_named_and_starts_one_sync(root: Path, run: Run) -> None:
@@ -150,7 +150,7 @@ def test_every_dispatch_is_an_event(root: Path, run: Run) -> None:
     assert [event["surface"] for event in logged] == ["hook:PreToolUse", "hook:UserPromptSubmit", "hook:PreToolUse"]
     assert [event["query"] for event in logged] == [["src/a.py"], ["src/a.py"], []]
     assert [(event["count"], event["omitted"], event["skip_reason"]) for event in logged] == [
-        (5, 2, None), (2, 0, None), (0, 0, "nothing asked"),
+        (5, 0, None), (2, 0, None), (0, 0, "nothing asked"),
     ]  # fmt: skip
     assert {event["skip_reason"] for event in logged} - {None} <= set(SKIPS)
     assert "secret" not in str(dispatched(root))
