@@ -28,7 +28,7 @@ from orbit_registry.hook.context import (
     Selection,
 )
 from orbit_registry.hook.index import Index, read_index
-from orbit_registry.hook.render import BY_TITLE, END, START, render
+from orbit_registry.hook.render import BY_TITLE, END, INTRODUCTION, START, render
 from orbit_registry.hook.select import (  # fmt: skip
     LONGEST_ERROR,
     MIN_CHARACTERS,
@@ -141,6 +141,28 @@ def test_a_session_does_without_the_same_records_at_every_call(tmp_path: Path) -
     assert 5 < len(withheld) < 15
 
 
+def test_a_session_reads_once_what_notes_are(tmp_path: Path) -> None:
+    """It has read nothing of it while all was withheld, and reads it again after its context was compacted."""
+    (tmp_path / ".orbit").mkdir()
+    names = [f"r{number}" for number in range(20)]
+    withheld = [name for name in names if is_withheld("s", name, 500_000)][:1]
+    visible = [name for name in names if name not in withheld and not is_withheld("s", name, 500_000)][:2]
+    index = index_of(tmp_path, {name: {"globs": [name]} for name in withheld + visible})
+    index.holdout = 500_000
+    log = SessionLog(str(tmp_path), "s")
+
+    nothing, first, second = (
+        render(select(index, Context(TOOL, 0, paths=[name]), log)).splitlines() for name in withheld + visible
+    )
+    log.forget()
+    again = render(select(index, Context(TOOL, 0, paths=visible), log)).splitlines()
+
+    assert nothing == []
+    assert first == [START, INTRODUCTION, f"- [{visible[0]}] words", END]
+    assert second == [START, f"- [{visible[1]}] words", END]
+    assert again[:2] == [START, INTRODUCTION]
+
+
 def test_where_everything_is_withheld_the_reason_says_so(tmp_path: Path) -> None:
     (tmp_path / ".orbit").mkdir()
     index = index_of(tmp_path, {"a": {"globs": ["**"]}})
@@ -201,7 +223,7 @@ def test_a_title_is_what_the_file_says_now(tmp_path: Path) -> None:
     assert [match.title for match in selection.named] == [
         "- [r6] has changed since it was read: r6.yaml", "- [r7] words",
     ]  # fmt: skip
-    assert render(selection).split("\n")[-5:-2] == [BY_TITLE, *(match.title for match in selection.named)]
+    assert render(selection).split("\n")[-4:-1] == [BY_TITLE, *(match.title for match in selection.named)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -209,7 +231,7 @@ def test_of_one_or_two_records_more_is_said(tmp_path: Path, count: int) -> None:
     """The constraint stands below the headline; where more records apply each has its headline alone."""
     record = {"globs": ["**"], "teaser": "- [r] Title\n  more: a.md", "note": "Nothing is written."}
     index = index_of(tmp_path, {f"r{number}": record for number in range(count)})
-    lines = render(select(index, Context(TOOL, 0, paths=["x"]))).split("\n")[2:-2]
+    lines = render(select(index, Context(TOOL, 0, paths=["x"]))).split("\n")[2:-1]
     note = ["  note: Nothing is written."] if count <= FEW else []
     assert lines == ["- [r] Title", *note, "  more: a.md"] * count
 
@@ -379,7 +401,7 @@ def test_no_teaser_ends_its_block(words: str, more: str) -> None:
         text = render(Selection([Match(row, [])], 0, []))
         assert (text.count(START), text.count(END)) == (1, 1)
         lines = text.split("\n")
-        assert len(lines) in (5, 6)
+        assert len(lines) in (4, 5)
         assert lines[2].startswith("- [L-1]")
         assert len(text.splitlines()) == len(lines)
 

@@ -102,7 +102,7 @@ def stats(workspace: Workspace, days: int | None = None) -> Stats:
     now = time.time()
     since = None if days is None else now - days * DAY
     summaries = _record_summaries(workspace)
-    frame = tokens("\n".join((render.START, render.INTRODUCTION, "omitted: 0", render.END)))
+    frame = tokens("\n".join((render.START, render.INTRODUCTION, render.END)))
     log = LogScan()
     counting = EventCounter(since, {record_id: record.tokens for record_id, record in summaries.items()}, frame)
     return Stats(counting.add_all(logged_events(log_files(workspace.state), now, log)), log, summaries, since)

@@ -47,7 +47,7 @@ def block_of(index: Index, rows: Sequence[Row]) -> tuple[str, list[Row], int]:
     if not included:
         return "", [], len(rows)
     omitted = len(rows) - len(included)
-    notes = [START, INTRODUCTION, *lines, f"omitted: {omitted}", NOTES_END]
+    notes = [START, INTRODUCTION, *lines, *([f"omitted: {omitted}"] if omitted else []), NOTES_END]
     return "\n".join([BEGIN, "", *notes, "", END]), included, omitted
 
 

@@ -158,9 +158,10 @@ class Selection:
     """Records to show, how many were omitted, dropped ones with their reasons.
 
     `named` are those among the dropped ones that the reply names by title, `withheld` ids in the hold-out.
+    `is_introduced` says that the session has read what such notes are.
     """
 
-    __slots__ = ("drops", "matches", "named", "omitted", "skip_reason", "withheld")
+    __slots__ = ("drops", "is_introduced", "matches", "named", "omitted", "skip_reason", "withheld")
 
     def __init__(
         self, matches: "list[Match]", omitted: int, drops: "list[tuple[Row, str]]", skip_reason: str = ""
@@ -168,6 +169,7 @@ class Selection:
         self.matches, self.omitted, self.drops, self.skip_reason = matches, omitted, drops, skip_reason
         self.named: list[Match] = []
         self.withheld: list[str] = []
+        self.is_introduced = False
 
 
 def is_anywhere(triggers: "Iterable[tuple[str, str]]") -> bool:

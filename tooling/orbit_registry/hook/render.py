@@ -21,14 +21,15 @@ def render(selection: "Selection") -> str:
     """Return the block without a final newline; empty if there is nothing to show."""
     if not (selection.matches or selection.named):
         return ""
-    lines = [START, INTRODUCTION]
+    lines = [START] if selection.is_introduced else [START, INTRODUCTION]
     for match in selection.matches:
         lines += entry(match.text)
     if selection.named:
         lines.append(BY_TITLE)
         lines += [entry(match.title)[0] for match in selection.named]
-    lines += [f"omitted: {selection.omitted}", END]
-    return "\n".join(lines)
+    if selection.omitted:
+        lines.append(f"omitted: {selection.omitted}")
+    return "\n".join([*lines, END])
 
 
 def entry(teaser: str) -> list[str]:

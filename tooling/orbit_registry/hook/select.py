@@ -106,26 +106,32 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
         selection = apply_caps(context, fitting, linked, drops, beyond, (), (), index.difference)
     else:
         try:
-            shown_ids = session_log.begin()
-            selection = apply_caps(
-                context, fitting, linked, drops, beyond, shown_ids, session_log.named, index.difference
-            )
-            if selection.matches or selection.named:
-                ids = ((match.row.values[ID], match.key) for match in selection.matches)
-                session_log.add(
-                    [*dict.fromkeys(record_id for pair in ids for record_id in pair)],
-                    [match.key for match in selection.named],
-                )
+            shown_ids, named_ids = session_log.begin(), session_log.named
+            selection = apply_caps(context, fitting, linked, drops, beyond, shown_ids, named_ids, index.difference)
+            _note(session_log, selection)
         finally:
             session_log.end()
+        session = session_log.name.partition(".")[0]
+        selection.is_introduced = not all(
+            _is_held_out(session, name, index.holdout) for name in (*shown_ids, *named_ids)
+        )
         if index.holdout:
-            _withhold(selection, index.holdout, session_log.name.partition(".")[0])
+            _withhold(selection, index.holdout, session)
     for match in selection.matches:
         match.triggers = [
             (trigger, index.glob_of(match.row, int(position)) if position else "")
             for trigger, position in match.triggers
         ]
     return selection
+
+
+def _note(session_log: "SessionLog", selection: Selection) -> None:
+    if selection.matches or selection.named:
+        ids = ((match.row.values[ID], match.key) for match in selection.matches)
+        session_log.add(
+            [*dict.fromkeys(record_id for pair in ids for record_id in pair)],
+            [match.key for match in selection.named],
+        )
 
 
 def is_withheld(session: str, record_id: str, holdout: int) -> bool:
@@ -136,18 +142,20 @@ def is_withheld(session: str, record_id: str, holdout: int) -> bool:
     return (number ^ number >> 31) % 1_000_000 < holdout
 
 
+def _is_held_out(session: str, record_id: str, holdout: int) -> bool:
+    return holdout > 0 and not session.startswith(TRIAL) and is_withheld(session, record_id, holdout)
+
+
 def _withhold(selection: Selection, holdout: int, session: str) -> None:
     """Remove the hold-out after the caps, so that what else is shown is the same either way."""
-    if session.startswith(TRIAL):
-        return
     remaining = []
     for match in selection.matches:
-        if is_withheld(session, match.row.values[ID], holdout):
+        if _is_held_out(session, match.row.values[ID], holdout):
             selection.withheld.append(match.row.values[ID])
             selection.drops.append((match.row, "withheld"))
         else:
             remaining.append(match)
-    selection.named = [match for match in selection.named if not is_withheld(session, match.row.values[ID], holdout)]
+    selection.named = [match for match in selection.named if not _is_held_out(session, match.row.values[ID], holdout)]
     if selection.withheld and not (remaining or selection.named):
         selection.skip_reason = "withheld"
     selection.matches = remaining

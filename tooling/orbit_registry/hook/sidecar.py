@@ -107,6 +107,7 @@ def records_for_paths(
         [],
         selection.skip_reason or ("" if remaining or selection.named else "already shown"),
     )
+    displayed.is_introduced = selection.is_introduced
     displayed.withheld = [record_id for record_id in selection.withheld if record_id not in shown_ids]
     displayed.named = [match for match in selection.named if match.row.values[ID] not in shown_ids]
     text = render(displayed)
