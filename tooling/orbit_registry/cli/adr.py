@@ -134,8 +134,11 @@ def amend(any_id: str, task: str, text: str | None, body_file: str | None, date:
     "--moved", "moves", nargs=2, multiple=True, metavar="OLD NEW", help="A document or folder that was renamed."
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
+@click.option("--verbose", "-v", is_flag=True, help="List everything: five lines of each part if not given.")
 @format_option
-def backfill(documents: tuple[str, ...], moves: tuple[tuple[str, str], ...], dry_run: bool, output: str) -> None:
+def backfill(
+    documents: tuple[str, ...], moves: tuple[tuple[str, str], ...], dry_run: bool, verbose: bool, output: str
+) -> None:
     """Make records for decisions that were written by hand.
 
     Without DOCUMENTS it takes every decision document. With --moved it makes no record: records whose documents were
@@ -148,4 +151,4 @@ def backfill(documents: tuple[str, ...], moves: tuple[tuple[str, str], ...], dry
     if documents and moves:
         raise UsageError("--moved makes no records, so it takes no documents", hint="run one after the other")
     report = open_registry().backfill(documents, moves=moves, dry_run=dry_run)
-    emit(output, report.as_data(), report.text(), next_commands=["orbit check"])
+    emit(output, report.as_data(), report.text(verbose=verbose), next_commands=["orbit check"])

@@ -90,8 +90,9 @@ def _setup_text(report: SetupReport, would: str) -> str:
     "--assume", type=click.Choice(["accepted", "proposed"]), help="The status of decisions whose document states none."
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be adopted; write nothing.")
+@click.option("--verbose", "-v", is_flag=True, help="List everything: five lines of each part if not given.")
 @format_option
-def import_records(path: Path, source: str, assume: str | None, dry_run: bool, output: str) -> None:
+def import_records(path: Path, source: str, assume: str | None, dry_run: bool, verbose: bool, output: str) -> None:
     """Adopt decision documents, or records of another tool.
 
     Your documents stay unchanged. Running it again changes nothing, and the report names everything that was left out.
@@ -102,7 +103,7 @@ def import_records(path: Path, source: str, assume: str | None, dry_run: bool, o
     orbit import docs/decisions --assume accepted
     """
     report = Registry.import_from(path.resolve(), source, assume=assume, dry_run=dry_run)
-    emit(output, report.as_data(), report.text(), next_commands=["orbit check", "orbit list"])
+    emit(output, report.as_data(), report.text(verbose=verbose), next_commands=["orbit check", "orbit list"])
 
 
 @click.command()

@@ -17,9 +17,8 @@ OutcomeKind = Literal["taken", "changed", "left", "present"]
 ORDER: tuple[OutcomeKind, ...] = ("taken", "changed", "left", "present")
 PathMoves = Sequence[tuple[str, str]]
 """Files or folders that were renamed: how each was called and how it is called now, from the root."""
-_WORDS = {"taken": "taken", "changed": "changed on the way", "left": "left", "present": "already here"}
-_WOULD = {"taken": "would be taken", "changed": "would change", "left": "would be left", "present": "already here"}
-_LISTED = 20
+_LISTED = 5
+"""Lines of one part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,32 +70,68 @@ class TakeoverReport:
             "notes": list(self.notes),
         }
 
-    def text(self, listed: int = _LISTED) -> str:
-        """Return the report for people: counts, then what was done; of one sort and reason `listed` are named."""
-        words = _WOULD if self.dry_run else _WORDS
-        counts = ", ".join(f"{len(self.of(what))} {words[what]}" for what in ORDER)
-        lines = [f"{self.path} ({self.format}): {counts}"]
-        for what in ORDER[:3]:
-            outcomes = self.of(what)
+    def text(self, *, verbose: bool = False) -> str:
+        """Return the report for people: counts, each part in a few lines or with `verbose` in all, what to do next."""
+        would = "would be " if self.dry_run else ""
+        questions = [outcome for outcome in self.of("changed") if outcome.record is not None]
+        files = [outcome for outcome in self.of("changed") if outcome.record is None]
+        second_title = f"{would}taken, with a question" if self.records else f"{would}changed"
+        parts = {
+            f"{would}taken": self.of("taken"),
+            second_title: questions,
+            f"{would}left": self.of("left"),
+            f"{would}changed elsewhere": files,
+        }
+        counts = [f"{len(outcomes)} {title.rpartition(', ')[2]}" for title, outcomes in parts.items() if outcomes]
+        counts += [f"{len(self.of('present'))} already here"] if self.of("present") else []
+        lines = [f"{self.path} ({self.format}): {'; '.join(counts) or 'nothing to take'}"]
+        for title, outcomes in parts.items():
             if outcomes:
-                lines += ["", f"{words[what][:1].upper()}{words[what][1:]}:", *_grouped(outcomes, listed)]
+                lines += ["", f"{title[0].upper()}{title[1:]}:", *(_all(outcomes) if verbose else _first(outcomes))]
         lines += ["", *self.notes] if self.notes else []
-        return "\n".join(lines)
+        return "\n".join([*lines, "", f"next: {self._next_step()}"])
+
+    def _next_step(self) -> str:
+        if self.dry_run and any(self.of(what) for what in ("taken", "changed")):
+            return "the same command without `--dry-run`"
+        if any(map(_is_unknown, self.outcomes)):
+            return "`orbit adr accept --status unknown`, if you follow them all"
+        return "`orbit check`, then `orbit list`" if self.records else "`orbit list`"
 
 
-def _grouped(outcomes: Sequence[Outcome], listed: int) -> Iterable[str]:
-    """Yield a line an outcome, or, where many share their reason, the reason with the first of them."""
-    by_reason: dict[str, list[Outcome]] = defaultdict(list)
+def _by_reason(outcomes: Sequence[Outcome]) -> list[tuple[str, list[Outcome]]]:
+    groups: dict[str, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
-        by_reason[outcome.reason].append(outcome)
-    for reason, group in by_reason.items():
-        if len(group) == 1:
-            yield f"  {_line(group[0])}: {reason}" if reason else f"  {_line(group[0])}"
+        groups[outcome.reason].append(outcome)
+    return sorted(groups.items(), key=lambda group: -len(group[1]))
+
+
+def _all(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    for reason, group in _by_reason(outcomes):
+        if len(group) == 1 or not reason:
+            yield from (f"  {_line(outcome)}{': ' if reason else ''}{reason}" for outcome in group)
             continue
-        yield f"  {len(group)} × {reason or 'as it stands'}"
-        yield from (f"    {_line(outcome)}" for outcome in group[:listed])
-        if len(group) > listed:
-            yield f"    … and {len(group) - listed} more (`--format json` lists all)"
+        yield f"  {len(group)} × {reason}"
+        yield from (f"    {_line(outcome)}" for outcome in group)
+
+
+def _first(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield at most `_LISTED` lines, one for outcomes that share their reason, then how many are left."""
+    unknown = [outcome for outcome in outcomes if _is_unknown(outcome)]
+    lines = [(f"{len(unknown)} × the status is unknown", len(unknown))] if unknown else []
+    for reason, group in _by_reason([outcome for outcome in outcomes if outcome not in unknown]):
+        if len(group) > 1 and reason:
+            lines.append((f"{len(group)} × {reason} ({group[0].source}, …)", len(group)))
+        else:
+            lines += ((f"{_line(outcome)}{': ' if reason else ''}{reason}", 1) for outcome in group)
+    yield from (f"  {line}" for line, _ in lines[:_LISTED])
+    remaining = sum(number for _, number in lines[_LISTED:])
+    if remaining:
+        yield f"  and {remaining} more: --verbose"
+
+
+def _is_unknown(outcome: Outcome) -> bool:
+    return UNKNOWN in outcome.reason
 
 
 def _line(outcome: Outcome) -> str:
@@ -202,7 +237,7 @@ def _patterns(paths: Iterable[str], suffix: str) -> list[str]:
 
 def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Yield how many decisions state no status that is known, and the commands that settle them at once."""
-    number = sum(UNKNOWN in outcome.reason for outcome in outcomes)
+    number = sum(map(_is_unknown, outcomes))
     if number:
         decisions = "1 decision" if number == 1 else f"{number} decisions"
         yield (
