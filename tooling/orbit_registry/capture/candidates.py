@@ -154,7 +154,6 @@ def _refuse_duplicates(near: Iterable[Neighbour]) -> None:
 
 
 def _existing_record(workspace: Workspace, existing: Sequence[Record], finding: Finding) -> Record | None:
-    """Return the stale record that states the finding; raise where a live, pending or rejected one does."""
     stale: Record | None = None
     for record in existing:
         is_about = _is_about(record, finding)

@@ -211,7 +211,6 @@ def project_command(words: Sequence[str]) -> ProjectCommand | None:
 
 
 def _flags(words: Sequence[str]) -> Iterator[str]:
-    """Yield the long options, and the option with its value where that selects a part of the project."""
     for word, value in pairwise([*words, ""]):
         if word in _SELECTING and _PLAIN.match(value):
             yield f"{word} {value}"
@@ -483,7 +482,6 @@ def _in_or_above(folder: str, names: Iterable[str]) -> list[str]:
 
 
 def _habit(count: Counter[str]) -> str:
-    """Return what at least nine of ten do; empty if there is no such habit."""
     most = count.most_common(1)
     return most[0][0] if most and most[0][1] >= FEWEST and most[0][1] >= SHARE * count.total() else ""
 

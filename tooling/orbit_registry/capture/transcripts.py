@@ -114,7 +114,6 @@ def _objects(lines: Iterable[bytes], counts: Progress | TranscriptRecords) -> It
 
 
 def _rows(file: BinaryIO, progress: Progress) -> Iterator[bytes]:
-    """Yield the lines below the limit; of a longer one only a part is in memory."""
     while progress.done < MOST_BYTES and (line := file.readline(LONGEST_ROW)):
         is_whole = line.endswith(b"\n") or len(line) < LONGEST_ROW
         progress.lines += 1

@@ -164,7 +164,6 @@ def _step(tool: str, arguments: object, result: TranscriptEntry, root: str, sess
 
 
 def _command(arguments: object) -> str:
-    """Return the command of a shell call as one text."""
     if isinstance(arguments, str):
         return arguments
     members = arguments if isinstance(arguments, Mapping) else {}

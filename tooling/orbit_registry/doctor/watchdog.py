@@ -110,7 +110,6 @@ def _store(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[
 
 
 def _most_records(workspace: Workspace, now: datetime) -> int:
-    """Return the most records of the last days; 0 without an earlier run."""
     try:
         previous = json.loads(read_bytes(workspace.state / "log" / MEMORY, limit=1000))
         recent = now.timestamp() - float(previous["at"]) < MEMORY_SPAN.total_seconds()
@@ -192,7 +191,6 @@ def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterato
 
 
 def _unconsolidated(workspace: Workspace, records: RecordSet) -> Iterator[Finding]:
-    """Warn of more open learnings than allowed that no other record is derived from."""
     most = workspace.config.setting(SECTION, "learnings")
     open_ones = [record for record in records if record.phase != "closed"]
     consolidated = {link.to for record in open_ones for link in record.links if link.rel == "derived_from"}

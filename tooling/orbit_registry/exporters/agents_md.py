@@ -52,11 +52,7 @@ def block_of(index: Index, rows: Sequence[Row]) -> tuple[str, list[Row], int]:
 
 
 def with_block(content: bytes | None, text: str) -> bytes | None:
-    """Return a file's new bytes with a block in the place of the old one; None for no file.
-
-    Raises:
-        RefusedError: it can't be told where the old block begins and ends.
-    """
+    """Return a file's new bytes with a block in the place of the old one; None for no file."""
     current = content or b""
     begins, ends = (current.count(mark) for mark in _MARKS)
     if not begins and not ends:
@@ -97,11 +93,7 @@ class AgentsMd:
     agent: str = "agents-md"
 
     def plan(self, workspace: Workspace, index: Index, rows: Sequence[Row]) -> RuleExport:
-        """Return what the file should be.
-
-        Raises:
-            RefusedError: the file has a broken block.
-        """
+        """Return what the file should be."""
         text, included, omitted = block_of(index, rows)
         path = inside(workspace.root, PATH)
         content = read_bytes(path, limit=DOCUMENT_LIMIT) if path.exists() else None

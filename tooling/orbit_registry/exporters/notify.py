@@ -50,10 +50,6 @@ def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
     """Tell what was not told before, by its key, and return how much that was; what is gone may be told again.
 
     Nothing is remembered of a message that did not arrive.
-
-    Raises:
-        ConfigError: apprise is not installed, or the environment names no place, or one that it does not know.
-        DeliveryError: a message did not arrive.
     """
     addresses = _addresses()  # asked before there is news, so that a schedule without an address is noticed at once
     memory = Path(private_folder(str(workspace.root), "log")) / MEMORY

@@ -44,11 +44,6 @@ def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> in
     """Send what was not sent before, or all there is, and return how many spans; remembered is what arrived.
 
     The id of a span is made of its event, so that one which is sent twice is the same.
-
-    Raises:
-        ConfigError: the libraries are not installed.
-        DeliveryError: the endpoint does not accept the spans; they are sent the next time.
-        UnreadableFileError: the log can't be read.
     """
     mark = Path(private_folder(str(workspace.root), "log")) / MARK
     number, offset = (0, 0) if everything else _sent_position(mark, endpoint)

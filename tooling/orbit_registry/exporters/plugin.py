@@ -35,12 +35,7 @@ def skill_files() -> Mapping[str, bytes]:
 
 
 def skill_changes(root: Path, agent: str) -> list[Change]:
-    """Return what is to change so that a project has the skills where an agent looks for them.
-
-    Raises:
-        RefusedError: another skill has that name.
-        UnsafePathError: a folder on the way is a link.
-    """
+    """Return what is to change so that a project has the skills where an agent looks for them."""
     expected: dict[str, bytes | None] = {f"{FOLDERS[agent]}/{path}": page for path, page in skill_files().items()}
     current = _existing_files(root, expected)
     for path, content in current.items():
@@ -85,12 +80,7 @@ def plugin_files(events: Mapping[str, str], launcher: str) -> dict[str, bytes]:
 
 
 def plugin_changes(folder: Path, expected: Mapping[str, bytes]) -> list[Change]:
-    """Return what is to change so that a folder is the plugin; other files in it stay.
-
-    Raises:
-        RefusedError: the folder has other files.
-        UnsafePathError: a folder on the way is a link.
-    """
+    """Return what is to change so that a folder is the plugin; other files in it stay."""
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))):
         raise RefusedError(f"{folder} holds something else", hint="name a new folder, or one with our plugin")
     return differences(_existing_files(folder, expected), expected)

@@ -42,12 +42,7 @@ class Reference:
 
 
 def plan(workspace: Workspace, folder: Path) -> Reference:
-    """Return what writing the tree into a folder would do.
-
-    Raises:
-        RefusedError: the folder is one of the registry's own, or no folder.
-        UnsafePathError: a folder on the way is a link.
-    """
+    """Return what writing the tree into a folder would do."""
     target = Path(os.path.abspath(folder))  # noqa: PTH100 - a link stays one, to be refused
     listed = _list_of(workspace, target)
     is_occupied = target.is_dir() and not listed.is_file() and any(target.iterdir())
@@ -77,11 +72,7 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
 
 
 def write(reference: Reference) -> None:
-    """Make the tree what it should be; whatever a killed run leaves, the next one knows as its own.
-
-    Raises:
-        WriteError: the disk refused.
-    """
+    """Make the tree what it should be; whatever a killed run leaves, the next one knows as its own."""
     if not reference.changes:
         return
     digests = {path: raw_digest(content) for path, content in reference.files.items()}
@@ -101,7 +92,6 @@ def write(reference: Reference) -> None:
 
 
 def _expected_files(workspace: Workspace, notes: list[str]) -> tuple[dict[str, bytes], set[str]]:
-    """Return the files of the tree by path, and those of them that can be executed."""
     files: dict[str, bytes] = {}
     executable: set[str] = set()
     for record in read_collection(workspace).records.of_kind(KIND):
@@ -134,13 +124,11 @@ def _path(workspace: Workspace, record: Record, name: str) -> str:
 
 
 def _list_of(workspace: Workspace, folder: Path) -> Path:
-    """Return where it is kept what an export wrote into a folder."""
     name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
     return workspace.private / "reference" / f"{name}.json"
 
 
 def _exported_files(listed: Path, folder: Path) -> dict[str, str]:
-    """Return what an earlier export wrote: path and hash; nothing without a list."""
     try:
         stored = json.loads(read_bytes(listed, limit=DOCUMENT_LIMIT))
     except (OrbitError, ValueError, RecursionError):

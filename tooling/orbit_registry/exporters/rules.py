@@ -56,12 +56,7 @@ def differences(current: Mapping[str, bytes | None], expected: Mapping[str, byte
 
 
 def apply_changes(root: Path, changes: Sequence[Change]) -> None:
-    """Make files below a folder what they should be.
-
-    Raises:
-        UnsafePathError: a folder on the way is a link.
-        WriteError: the disk refused; the files before that one are written.
-    """
+    """Make files below a folder what they should be."""
     for change in changes:
         path = inside(root, change.path)
         if change.content is not None:
@@ -309,11 +304,7 @@ class RuleFormat:
         return f"{self.head(rule.globs)}{mark}\n\n{notes}\n"
 
     def plan(self, workspace: Workspace, index: Index, rows: Sequence[Row]) -> RuleExport:
-        """Return what the rule files should be.
-
-        Raises:
-            RefusedError: a file of the user has the path of a rule.
-        """
+        """Return what the rule files should be."""
         rules, unsupported = rules_for(index, rows, self.language, _tracked(workspace))
         expected: dict[str, bytes | None] = {self.path(rule): self.text(rule).encode() for rule in rules}
         changes = differences(self._existing_files(workspace, expected), expected)
@@ -339,13 +330,7 @@ class RuleFormat:
 
 
 def plan(workspace: Workspace, agents: Sequence[str]) -> list[RuleExport]:
-    """Return what the rule files of some agents should be; the index is brought up to date, nothing else written.
-
-    Raises:
-        RefusedError: a file of the user has the path of a rule, or `AGENTS.md` has a broken block.
-        UnsafePathError: a folder on the way is a link.
-        UsageError: no exporter has that name.
-    """
+    """Return what the rule files of some agents should be; the index is brought up to date, nothing else written."""
     available = exporters()
     for agent in agents:
         if agent not in available:
@@ -356,11 +341,7 @@ def plan(workspace: Workspace, agents: Sequence[str]) -> list[RuleExport]:
 
 
 def write(workspace: Workspace, export: RuleExport) -> None:
-    """Make the files what they should be.
-
-    Raises:
-        WriteError: the disk refused; the files before that one are written.
-    """
+    """Make the files what they should be."""
     apply_changes(workspace.root, export.changes)
     if export.own_folder and any(change.what == "add" for change in export.changes):
         folder = inside(workspace.root, export.own_folder)
@@ -369,7 +350,6 @@ def write(workspace: Workspace, export: RuleExport) -> None:
 
 
 def _tracked(workspace: Workspace) -> Sequence[str]:
-    """Return the tracked files from the root; none outside git, where every glob is exported."""
     try:
         return workspace.git.tracked() or []
     except GitError:

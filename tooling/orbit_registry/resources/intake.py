@@ -69,12 +69,7 @@ class IntakeResult:
 
 
 def source_at(workspace: Workspace, path: str) -> IntakeSource:
-    """Return the current text of a project file, with its last commit.
-
-    Raises:
-        UsageError: it is one of the registry's own.
-        RefusedError: it is empty, or holds what looks like a secret.
-    """
+    """Return the current text of a project file, with its last commit."""
     if path == ORBIT or path.startswith(f"{ORBIT}/"):
         raise UsageError(f"{path} is the registry's own", hint="name a file of the project")
     content = read_bytes(inside(workspace.root, path), limit=LARGEST)
@@ -124,11 +119,7 @@ def _git_facts(workspace: Workspace, path: str) -> tuple[str | None, bool, bool]
 
 
 def versions_of(requested: Sequence[str]) -> list[str]:
-    """Return the versions that a record states: those asked for, else that it has none.
-
-    Raises:
-        UsageError: one can't be a version, or a version is given together with `unversioned`.
-    """
+    """Return the versions that a record states: those asked for, else that it has none."""
     versions = list(dict.fromkeys(requested)) or [UNVERSIONED]
     for version in versions:
         if not _VERSION.match(version) or version == SHARED:
@@ -150,10 +141,6 @@ def import_resource(
     """Make a record of a text, unless there is one of it: the same again changes nothing.
 
     A document is the same where path and versions are, a script where the path is: it has one text, whatever versions.
-
-    Raises:
-        UsageError: versions, name or chunking can't be.
-        RefusedError: a person retired it, or a field contains what looks like a secret.
     """
     kind, text = workspace.kinds[KIND], request.text
     versions = versions_of(request.versions)
@@ -243,7 +230,6 @@ def _differences(record: Record, request: IntakeRequest, versions: Sequence[str]
 
 
 def _includes(current: object, requested: object) -> bool:
-    """Say whether a field of a record has what was given, perhaps among other things."""
     if isinstance(requested, Mapping):
         return isinstance(current, Mapping) and all(
             _includes(current.get(name), value) for name, value in requested.items()

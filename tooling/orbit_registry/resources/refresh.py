@@ -61,13 +61,7 @@ class RefreshResult:
 def refresh(
     workspace: Workspace, any_id: str, author: Author, request: RefreshRequest | None = None, *, dry_run: bool = False
 ) -> RefreshResult:
-    """Take a resource's text over again: a document's copy is replaced, a script counts as looked at.
-
-    Raises:
-        UsageError: the record is no resource, or versions or chunking can't be.
-        RefusedError: it is retired, it has no file to be taken from, another one is of that file and those versions,
-            or an agent may not change it.
-    """
+    """Take a resource's text over again: a document's copy is replaced, a script counts as looked at."""
     request = request or RefreshRequest()
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
@@ -117,7 +111,6 @@ def _current_source(workspace: Workspace, record: Record, path: str | None) -> I
 
 
 def _refuse_second(workspace: Workspace, record: Record, text: IntakeSource, request: RefreshRequest) -> None:
-    """Raise where another path or other versions would make this record one that there is already."""
     if request.path is None and request.versions is None:
         return
     versions = record.words("versions") if request.versions is None else versions_of(request.versions)

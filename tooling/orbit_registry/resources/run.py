@@ -78,14 +78,7 @@ class RunResult:
 
 
 def run(workspace: Workspace, record: Record, author: Author, order: RunOptions) -> RunResult:
-    """Run a script in the project's root, and write down that it was run, by whom, and how it ended.
-
-    Raises:
-        UsageError: the record is no script.
-        RefusedError: it is not the script that was reviewed, and nobody said that they trust it; an agent can't. Or
-            nothing says what runs it.
-        ProgramError: it can't be started.
-    """
+    """Run a script in the project's root, and write down that it was run, by whom, and how it ended."""
     path = record.text("path")
     if not record.kind.in_file or record.text("type") != SCRIPT or path is None:
         raise UsageError(f"{record.id} is no script", hint="`orbit show` prints a document")
@@ -114,7 +107,6 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
 
 
 def _note_refused(workspace: Workspace, record: Record, author: Author, order: RunOptions, **fields: str) -> None:
-    """Log a refused run, with who asked for it."""
     root, now = str(workspace.root), time.time()
     note(root, "run", order.surface, now, id=record.id, by=author.name, role=author.role, refused=1, **fields)
 
@@ -180,7 +172,6 @@ def _copy(file: Path, content: bytes) -> Iterator[Path]:
 
 
 def _command(file: Path, content: bytes, started: Path) -> list[str]:
-    """Return the program: the started copy where the file may be executed, else its interpreter and the copy."""
     if os.access(file, os.X_OK) and content.startswith((b"#!", b"\x7fELF")):
         return [str(started)]
     first = content.partition(b"\n")[0].decode("utf-8", "replace")
@@ -241,13 +232,11 @@ def _terminate(process: subprocess.Popen[bytes]) -> int:
 
 
 def _tail(file: IO[bytes]) -> str:
-    """Return the end of what a script printed."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(size - OUTPUT_LIMIT, 0))
     return file.read().decode("utf-8", "replace")
 
 
 def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """Send a signal to a script and to all that it started."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)

@@ -355,7 +355,6 @@ class _Batch:
 
 
 def _with_headline(workspace: Workspace, entry: EnsureRequest) -> EnsureRequest:
-    """Rename the field `title` to the headline of the kind."""
     if entry.kind not in workspace.kinds or "title" not in entry.fields:
         return entry
     headline = workspace.kinds[entry.kind].headline

@@ -260,7 +260,6 @@ def _texts(value: object, name: str, where: str) -> tuple[str, ...]:
 
 
 def _merge_texts(current: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
-    """Unite texts, regardless of case."""
     by_letters = {text.casefold(): text for text in (*reversed([*more]), *reversed([*current])) if text}
     return tuple(reversed(by_letters.values()))
 
@@ -319,7 +318,6 @@ def _results(document: Document, step: Heading) -> Sequence[str]:
 
 
 def _rows(document: Document, section: Heading, where: str) -> list[Mapping[str, Any]]:
-    """Return the outcomes of a section: rows of its tables, else its list items."""
     rows: list[Mapping[str, Any]] = []
     tables = [table for table in document.tables if section.body.start <= table.span.start < section.body.end]
     for table in tables:
@@ -339,7 +337,6 @@ def _rows(document: Document, section: Heading, where: str) -> list[Mapping[str,
 
 
 def _items(body: str) -> list[str]:
-    """Return the items of a list with their continuation lines; without a list, the paragraphs."""
     items: list[list[str]] = []
     in_list = any(_ITEM.match(line) for line in body.splitlines())
     fresh = True

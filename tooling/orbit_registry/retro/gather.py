@@ -98,7 +98,6 @@ def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Ga
 
 
 def _failures(records: RecordSet, run: failures.Target) -> list[Record]:
-    """Return the failures of an incident, named by id, target or evidence, the oldest first."""
     target = ":".join(filter(None, (run.project, run.id)))
     matches = [
         failure for failure in records.of_kind(failures.KIND)

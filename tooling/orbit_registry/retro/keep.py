@@ -138,7 +138,6 @@ def _existing_retro(workspace: Workspace, record: Record | None) -> Retro:
 
 
 def _completed(retro: Retro, now: datetime) -> Retro:
-    """Return a retro with a date, a one-line summary and a title."""
     date = retro.date or format_time(now)
     try:
         if len(date) == len("2026-11-22"):  # the end of the day, but not after now
@@ -257,6 +256,5 @@ class _FailureChanges:
         return Link("derived_from", self.record.id) in failure.links
 
     def _is_anothers(self, failure: Record) -> bool:
-        """Say whether a failure was met after the run ended."""
         met_at = last_reviewed(failure) or created_at(failure)
         return not self._is_mine(failure) and met_at.astimezone(UTC) > self.until

@@ -176,7 +176,6 @@ def _contribution(workspace: Workspace, records: RecordSet, work: NoteRequest, a
 
 
 def _linked(records: RecordSet, learning: Record) -> dict[str, str]:
-    """Return the ids of a script and a rule that are linked with a learning, by kind."""
     names = {learning.id, *learning.legacy_ids}
     ends = [record for link in learning.links for record in records.candidates(link.to)]
     ends += [record for record in records if any(link.to in names for link in record.links)]
@@ -208,7 +207,6 @@ def _suggestions(
     workspace: Workspace, work: NoteRequest, fields: Mapping[str, object], live: Record | None,
     linked: Mapping[str, str],
 ) -> list[Suggestion]:  # fmt: skip
-    """Return the records to add: a learning or a vote, a script that proves it, perhaps a rule."""
     where = [word for path in work.paths for word in ("--path", path)]
     where += [word for tag in work.tags for word in ("--tag", tag)]
     if live is not None:

@@ -138,7 +138,6 @@ def _agglomerate(scores: Scores) -> Iterator[list[str]]:
 
 
 def _cluster(members: Sequence[Record], scores: Scores, counts: Mapping[str, Counter[str]]) -> Cluster:
-    """Return a cluster, the member most similar to the others first."""
     worth: dict[str, float] = defaultdict(float)
     for pair in combinations(sorted(member.path for member in members), 2):
         for path in pair:

@@ -215,7 +215,6 @@ class _Page:
 
 
 def _weight_share(squares: Mapping[str, float], other: Iterable[str]) -> float:
-    """Return the share of some terms, by weight, that another text has."""
     present = {term.partition(":")[0] for term in other}
     part = sum(square for term, square in squares.items() if term.partition(":")[0] in present)
     return part / (sum(squares.values()) or 1)
@@ -343,7 +342,6 @@ def _refuse_unready(proposal: Record, is_read: bool) -> None:
 
 
 def _target(records: RecordSet, proposal: Record, path: str) -> Record | None:
-    """Return the record whose file a proposal changes; None for a skill."""
     target = proposal.data["target"]
     record_id = target.get("record") if isinstance(target, Mapping) else None
     if record_id is None and is_skill(path):

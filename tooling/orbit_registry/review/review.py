@@ -70,11 +70,7 @@ def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, r
 
 
 def retire(workspace: Workspace, record: Record, author: Author) -> Record:
-    """Close a live record that no longer holds.
-
-    Raises:
-        RefusedError: its kind has no status for that, or it is not live.
-    """
+    """Close a live record that no longer holds."""
     kind = record.kind
     verbs = [to for to in kind.verbs.values() if kind.status(to).phase == "closed" and to in record.status.to]
     to = next((to for to in verbs if not kind.is_rejection(kind.status(to))), None)

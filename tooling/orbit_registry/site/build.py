@@ -38,13 +38,6 @@ def build_site(
 
     `progress` is told the step's name, how much is done and how much there is. `snapshot` says whether the database
     for download is written too.
-
-    Raises:
-        RefusedError: `out` holds files that no build of ours wrote or is in a folder that the site is made from, a
-            symbolic link stands where the build writes, or the repository's mkdocs.yml asks for what we do not run.
-        ConfigError: the repository's mkdocs.yml or a kind's template can't be used.
-        GeneratorError: the generator is missing or failed.
-        WriteError: the disk refused.
     """
     started, started_ns = time.perf_counter(), time.time_ns()
     workspace = registry.workspace
@@ -67,7 +60,6 @@ def build_site(
 
 
 def _previous_result(registry: Registry, out: Path, row: Mapping[str, Any] | None) -> SiteResult | None:
-    """Return the result of the last build if no input changed since."""
     if not row or not row["stamps"] or any(stamp_of(path) != stamp for path, stamp in row["stamps"].items()):
         return None
     if row["strays"] is not None and row["strays"] != untracked_files(registry.workspace, out):

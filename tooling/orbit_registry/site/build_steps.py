@@ -57,9 +57,6 @@ def prepare(
     """Stage the site of a registry into `cache`.
 
     `out` is where the site goes: its pages are no files that a record is about.
-
-    Raises:
-        RefusedError: that is in a folder that the site is made from.
     """
     workspace = registry.workspace
     refuse_links(workspace.root, cache, below=True)
@@ -206,7 +203,6 @@ def publish(
 
 
 def _findings(context: BuildContext, findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Return all distinct diagnostics, sorted."""
     workspace = context.registry.workspace
     inbox = workspace.relative(workspace.inbox) + "/"
     # Another program's folder is left alone.

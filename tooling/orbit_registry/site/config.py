@@ -221,10 +221,6 @@ def read_user_config(root: Path, file: Path | None = None, *, trusted: bool = Fa
     """Return the repository's own configuration, or None where it has none.
 
     `trusted` says that MkDocs has loaded the file already, so that what runs code in it has run.
-
-    Raises:
-        ConfigError: it can't be read.
-        RefusedError: it runs code of its own, or names folders or files outside the repository.
     """
     file = file or root / FILE
     if not file.is_file():
@@ -281,7 +277,6 @@ def _table(file: Path, data: object) -> dict[str, Any]:
 
 
 def _python(prefix: str, harmless: Callable[..., object], loader: object, name: str, node: object) -> object:
-    """Construct the object of a `!!python` tag, if it is one of the harmless ones."""
     if prefix != "name:" or not _HARMLESS.fullmatch(name):
         raise _refused(f"!!python/{prefix}{name}", "runs Python code")
     return harmless(loader, name, node)

@@ -198,7 +198,6 @@ def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
 
 
 def _path_in(glob: str) -> str:
-    """Return a path that a glob matches, for simple globs; empty for others."""
     plain = glob.removesuffix("**").rstrip("/")
     return "" if not plain or set(plain) & set("!*?[]{}'\\") else plain + "/x" * (plain != glob)
 

@@ -93,11 +93,7 @@ def address_of(base_url: str | None, url: str) -> str:
 
 
 def empty_pages(generated: Path) -> dict[int, str]:
-    """Return the generator's empty pages by depth, as they are.
-
-    Raises:
-        ShellError: one is missing.
-    """
+    """Return the generator's empty pages by depth, as they are."""
     try:
         return {depth: (generated / file_of(shell_url(depth))).read_text("utf-8") for depth in SHELL_DEPTHS}
     except OSError as error:
@@ -106,11 +102,7 @@ def empty_pages(generated: Path) -> dict[int, str]:
 
 
 def shells_of(pages: dict[int, str], policy: Policy, base_url: str | None) -> dict[int, Shell]:
-    """Return the shells by depth, each with its policy.
-
-    Raises:
-        ShellError: a page lacks a place to put something.
-    """
+    """Return the shells by depth, each with its policy."""
     return {depth: _cut(policy.applied(html)[0], shell_url(depth), base_url) for depth, html in pages.items()}
 
 
@@ -222,8 +214,6 @@ class Expansion:
         return adjacent_documents(self.context.sources.documents, self.context.staged.titles)
 
     def _references(self, record: Record) -> References:
-        """Return the references of a record's text, and its first line."""
-
         def read() -> References:
             return references_by(self.loader.text(record), self.site.forms)
 
@@ -233,12 +223,10 @@ class Expansion:
         return self._references(record).lead
 
     def _card(self, url: str) -> str:
-        """Return the preview of the record at a URL; "" where there is none."""
         record = self.by_url.get(url)
         return card_html(record, url, self._lead(record)) if record else ""
 
     def _cards(self, html: str, page: str) -> str:
-        """Return the previews of the records that a page's text cites, hidden: a script shows them."""
         cards = "".join(map(self.card, cited_urls(html, page)))
         return f'<div class="orbit-cards" hidden>{cards}</div>' if cards else ""
 
@@ -247,7 +235,6 @@ class Expansion:
             self._write(url, Page(html, facts_of(html, url)))
 
     def _lists(self) -> None:
-        """Write the pages that list records."""
         for index in self.indexes.values():
             pages = {url: index.html(url, self.relations, self.site) for url in [*index.pages][1:]}
             if index.timed:
@@ -308,7 +295,6 @@ class Expansion:
         return self.kind_shells[kind.name, depth]
 
     def _generated_files(self) -> None:
-        """Copy what the generator made, its pages with their slots filled and their policy set."""
         pages = {document.url: document.path for document in self.context.sources.documents}
         for file in sorted(path for path in self.generated.rglob("*") if path.is_file()):
             path = file.relative_to(self.generated).as_posix()
@@ -349,7 +335,6 @@ class Expansion:
         return Page(page, facts_of(page, url), diagnostics)
 
     def _slot(self, name: str, url: str) -> str:
-        """Return what fills a slot of the page at a URL."""
         records, documents = self.records, self.context.sources.documents
         match name:
             case "paths":
@@ -396,7 +381,6 @@ class Expansion:
         return Content(unpacked()[path])
 
     def _data(self, places: Set[str]) -> None:
-        """Write the data files; `places` are the URLs of the pages."""
         records = self.records
         if self.database:
             stamps = {record.path: self.loader.stamp(record) for record in self.context.collection.records}
@@ -419,7 +403,6 @@ class Expansion:
 
 
 def _write_records(out: Output, records: Sequence[Record], relations: Relations) -> None:
-    """Write the records as data: for scripts and programs, and for the path explorer."""
     out.write(explorer.DATA, explorer.data(records, half_life_days()))
     lines = (json.dumps(listing(record, relations), ensure_ascii=False) for record in records)
     out.write(RECORDS, '{"records": [\n' + ",\n".join(lines) + "\n]}\n")

@@ -119,7 +119,6 @@ def page_html(records: Sequence[Record]) -> str:
 
 
 def _tree(records: Sequence[Record]) -> str:
-    """Return the folders that scopes of live records begin with, and the number of records at or below each."""
     by_folder: dict[str, set[str]] = defaultdict(set)
     for record in records:
         if record.phase != "live":

@@ -83,7 +83,6 @@ def _title(record: Record) -> str:
 
 
 def _summary(record: Record, lead_of: LeadOf) -> str:
-    """Return a record's status in words and how its text begins."""
     lead = lead_of(record)
     word = record.status.word
     return f"{word[:1].upper()}{word[1:]}: {lead}" if lead and lead != record.title else word
@@ -106,10 +105,8 @@ def _address(base_url: str | None, url: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text for XML: escaped, without what XML can't hold."""
     return escape(_NO_XML.sub("", text), quote=False)
 
 
 def _attribute(text: str) -> str:
-    """Return a text as the value of an attribute, with its quotes."""
     return f'"{escape(_NO_XML.sub("", text)).translate(_BLANKS)}"'

@@ -29,11 +29,7 @@ class GeneratorError(OrbitError):
 
 
 def generate(values: Cache, staged: StagedSite, folder: Path, generator: str = MKDOCS) -> list[Diagnostic]:
-    """Turn a staged tree into pages in `folder`, unless the same generator made them from this very tree.
-
-    Raises:
-        GeneratorError: the generator is missing, or failed; its last words are the message.
-    """
+    """Turn a staged tree into pages in `folder`, unless the same generator made them from this very tree."""
     namespace, key = f"site generated {folder}", f"{staged.digest} {generator}"
     stored = values.recall(namespace, key)
     # A repository may bring pages of its own making: those that were made here are known by their content.

@@ -97,7 +97,6 @@ def _remedy(record: Record, freshness: Freshness) -> str:
 
 
 def _deciding(record: Record) -> str:
-    """Return the command that makes a waiting record live."""
     kind = record.kind
     verb = next((verb for verb, status in kind.verbs.items() if kind.statuses[status].phase == "live"), None)
     return f"orbit {kind.name} {verb} ID" if verb else "orbit show ID"
@@ -176,7 +175,6 @@ def _files(unread: Sequence[str]) -> str:
 
 
 def _ages(records: Sequence[Record], today: date) -> str:
-    """Return the ages of live records since their last change, as bars with numbers."""
     days = [(today - day).days for record in records if record.phase == "live" and (day := _day(record, "updated_at"))]
     if not days:
         return ""

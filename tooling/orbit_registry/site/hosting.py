@@ -99,7 +99,6 @@ class Forge:
         return not self._placed(path).startswith("..")
 
     def _placed(self, path: str) -> str:
-        """Return a path from the repository's root, empty for the root itself."""
         placed = posixpath.normpath(posixpath.join(self.folder, path))
         return "" if placed == "." else placed
 
@@ -128,7 +127,6 @@ def forge_of(
 
 
 def _web_address(repository: str) -> str | None:
-    """Return the address on the web of what may be cloned, without a slash or `.git` at its end."""
     try:
         parts = urlsplit(repository)
     except ValueError:

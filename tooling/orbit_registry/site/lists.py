@@ -74,7 +74,6 @@ class Index:
         return f"{self.switch(url)}{self._filter(url)}{self._table(url, relations, site)}"
 
     def _table(self, page: str, relations: Relations, site: SiteMap) -> str:
-        """Return the table of one page, with links to the other pages."""
         kind, records, total = self.kind, self.pages[page], len(self.records)
         if not total:
             first = f" <code>orbit {escape(kind.name)} add</code> makes the first." if kind.is_expected else ""
@@ -93,7 +92,6 @@ class Index:
         return f'<div class="orbit-scroll">{table}</div>{_pager(page, self.pages)}'
 
     def _filter(self, page: str) -> str:
-        """Return the filter, hidden until its script runs; nothing for a handful of records."""
         kind = self.kind
         if len(self.records) < FEWEST_RECORDS:
             return ""
@@ -257,7 +255,6 @@ def _status_chips(kind: Kind, counts: Mapping[str, int]) -> Iterable[str]:
 
 
 def _choice(name: str, counts: Mapping[str, int]) -> str:
-    """Return what chooses one of some words: a list; a box to type in where there are many; "" where there is one."""
     if len(counts) < 2:
         return ""
     label = escape(name.replace("_", " ").capitalize())

@@ -106,7 +106,6 @@ Drawing = tuple[list[Record], list[Edge]]
 
 
 def _drawings(nodes: Sequence[Record], edges: Sequence[Edge]) -> list[Drawing]:
-    """Return the drawings: connected records, divided if they are too many to read."""
     area = {record.id: area_of(record) for record in nodes}
     drawings: list[Drawing] = []
     for records, inner in _together(nodes, edges):
@@ -166,7 +165,6 @@ def _section(title: str, drawings: Sequence[Drawing]) -> str:
 
 
 def _drawn(records: Sequence[Record], edges: Sequence[Edge]) -> str:
-    """Return one drawing, with records from left to right in their order in time."""
     layout = layered([record.id for record in records], [edge.ends for edge in edges])
     step = BOX + (NEAR if all(edge.replaces for edge in edges) else FAR)
 
@@ -192,7 +190,6 @@ def _drawn(records: Sequence[Record], edges: Sequence[Edge]) -> str:
 
 
 def _line(edge: Edge, start: Point, passes: Sequence[Point], arrival: Point) -> str:
-    """Return a line from a box through the columns it passes to where it arrives."""
     x, y = start[0] + BOX, start[1] + HEIGHT / 2
     curve = f"M{x:g} {y:g}"
     for to_x, to_y in [*((at, row + HEIGHT / 2) for at, row in passes), (arrival[0] - 1, arrival[1])]:
@@ -226,7 +223,6 @@ def _box(record: Record, x: float, y: float) -> str:
 
 
 def _legend(counts: Mapping[str, int]) -> str:
-    """Return what the lines mean, those that there are."""
     means = (("orbit-arc", "the right one replaced the left one"), ("orbit-line", "another link, with its word"))
     entries = "".join(
         '<span><svg class="orbit-drawing orbit-key" aria-hidden="true" viewBox="0 0 30 10" width="30" height="10">'
@@ -238,7 +234,6 @@ def _legend(counts: Mapping[str, int]) -> str:
 
 
 def _table(edges: Sequence[Edge], by_id: Mapping[str, Record]) -> str:
-    """Return every line in words: what the drawings say, and what they left out."""
     ordered = sorted(edges, key=lambda edge: (not edge.replaces, _age(by_id[edge.start]), _age(by_id[edge.end])))
     rows = "".join(
         f'<tr><td>{_record_link(by_id[edge.start])}</td><td class="orbit-word">{escape(edge.word)}</td>'

@@ -25,7 +25,6 @@ def key_of(*parts: object) -> str:
 
 
 def _as_stored(value: list[Any]) -> list[Any]:
-    """Return an entry in the form that the cache gives back: tuples become lists."""
     stored: list[Any] = json.loads(json.dumps(value))
     return stored
 

@@ -108,7 +108,6 @@ def _home(record: Record) -> str:
 
 
 def _named(names: References, origin: str, site: SiteMap) -> Iterator[tuple[str, int]]:
-    """Yield the pages that a text of the file `origin` names, with the line."""
     for name, line in names.ids:
         url = site.cited(name, origin)
         if url is not None:

@@ -63,12 +63,7 @@ class Output:
         return True
 
     def write(self, path: str, content: str | bytes) -> None:
-        """Write a file unless it has that content already; a text without the characters that turn its direction.
-
-        Raises:
-            WriteError: the disk refused.
-            UnsafePathError: the path leads out of the folder.
-        """
+        """Write a file unless it has that content already; a text without the characters that turn its direction."""
         if path.startswith("/") or ".." in path.split("/"):
             message = f"{path!r} does not stay inside the output folder"
             raise UnsafePathError(message, hint="rename the document or record whose page that would be")
@@ -156,9 +151,6 @@ def refuse_links(root: Path, path: Path, *, below: bool = False) -> None:
     """Refuse a path inside `root` that passes through a symbolic link; a path elsewhere is its giver's matter.
 
     `below` checks everything in the folder too.
-
-    Raises:
-        RefusedError: there is a symbolic link.
     """
     # Normalised by name alone: resolving would follow the very links that are looked for.
     absolute = Path(os.path.normpath(Path.cwd() / path))
@@ -180,11 +172,7 @@ def _link(path: Path) -> RefusedError:
 
 
 def open_output(folder: Path) -> Output:
-    """Return a folder to write to, with what the last build wrote there.
-
-    Raises:
-        RefusedError: the folder holds files that are not ours, or its manifest is a symbolic link.
-    """
+    """Return a folder to write to, with what the last build wrote there."""
     manifest = folder / MANIFEST
     if manifest.is_symlink():
         raise _link(manifest)

@@ -68,9 +68,6 @@ def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
     """Return a record's article as safe HTML: every text is escaped by the template, all of it sanitised after.
 
     The sanitiser lets no drawing through, so ours, which is made of numbers, takes its place after that.
-
-    Raises:
-        ConfigError: the kind's template is broken.
     """
     try:
         heading = Markup(headline(str(view["title"])))
@@ -100,7 +97,6 @@ def _votes_drawn(view: Mapping[str, Any]) -> str:
 
 
 def _votes_words(votes: Mapping[str, Any]) -> str:
-    """Return what the drawing shows, in words."""
     months: list[int] = votes["months"]
     year, month = (int(part) for part in votes["until"].split("-"))
     parts = []

@@ -98,7 +98,6 @@ def _with_nested_marks(html: str) -> str:
 
 
 def _marked_html(text: str) -> tuple[str, bool]:
-    """Return a text as HTML with the marks of its headings, and whether there are any."""
     marked = _with_marks(text)
     rendered = render_html(marked)
     html = _with_nested_marks(rendered)
@@ -219,7 +218,6 @@ class _Renderer:
         return excluded
 
     def _link(self, tag: str) -> tuple[str, bool]:
-        """Return the opening tag of a link as the page has it, and whether it still is a link."""
         attributes = dict(_ATTRIBUTE.findall(tag))
         target = unescape(attributes.get("href", ""))
         destination = self.site.target(self.origin.path, target)
@@ -240,7 +238,6 @@ class _Renderer:
         return f'<a href="{escape(href)}"{title}{outside}>', True
 
     def _anchor(self, target: str) -> Destination:
-        """Return what a link to a heading of the same text leads to."""
         anchor = anchor_of(target[1:])
         prefixed = HEADING_PREFIX + anchor.lower()
         if target == "#" or any(heading.id == prefixed for heading in self.headings):
@@ -284,7 +281,6 @@ class _Renderer:
         return "".join(out)
 
     def _cited(self, piece: str) -> Iterator[tuple[Span, str | None]]:
-        """Yield the places where a text names a record or a task, and what that leads to."""
         for cited in find_citations(piece, self.site.forms):
             yield cited.span, self.site.cited(cited.id, self.origin.path)
         for match in _NAME.finditer(piece):

@@ -67,7 +67,6 @@ def _extends_earlier_name(name: str, by_name: Mapping[str, Mapping[str, Record]]
 
 
 def _page(head: str, title: str, links: str, body: str) -> str:
-    """Return a page that search engines leave out; `title` and the rest are HTML."""
     return f"{head}<title>{title}</title>{links}</head><body>{body}</body></html>\n"
 
 

@@ -68,7 +68,6 @@ class _Live:
             self._changed.notify_all()
 
     def after(self, build: str) -> str:
-        """Return the build that is served, as soon as it is another than `build`."""
         with self._changed:
             self._changed.wait_for(lambda: self.build != build, WAIT_SECONDS)
             return self.build
@@ -82,7 +81,6 @@ class _Handler(SimpleHTTPRequestHandler):
         super().__init__(*arguments, **options)
 
     def do_GET(self) -> None:
-        """Answer with a file, with the build that is served, or with the site's own page for what is missing."""
         if not self._is_local():
             return
         path = urlsplit(self.path).path
@@ -127,7 +125,6 @@ class _Handler(SimpleHTTPRequestHandler):
         return super().translate_path(path).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
     def do_HEAD(self) -> None:
-        """Answer with a file's headers."""
         if self._is_local():
             super().do_HEAD()
 
@@ -163,9 +160,6 @@ class SiteServer:
     """A running server of one folder; `close` ends it. Pages of a `live` one wait for `reload`.
 
     One that is not `started` yet has its port, and answers once `start` is called.
-
-    Raises:
-        UsageError: the port is taken or not allowed.
     """
 
     def __init__(self, folder: Path, port: int, *, live: bool = False, started: bool = True) -> None:
@@ -211,11 +205,7 @@ def serve_site(
     stop: threading.Event | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Build the site, serve it at 127.0.0.1, and build it again whenever something changed, until Ctrl-C or `stop`.
-
-    Raises:
-        OrbitError: the first build failed, or the port can't be had.
-    """
+    """Build the site, serve it at 127.0.0.1, and build it again whenever something changed, until Ctrl-C or `stop`."""
     folder = out or registry.workspace.cache_folder / CACHE / "served"
     server = SiteServer(folder, port, live=True, started=False)  # a build may take long: a taken port is said before it
     try:
@@ -249,15 +239,10 @@ class _Watch:
 
     @property
     def is_failing(self) -> bool:
-        """Say whether the last try made no site."""
         return bool(self._failure)
 
     def begin(self, progress: Progress | None) -> None:
-        """Build for the first time.
-
-        Raises:
-            OrbitError: that failed.
-        """
+        """Build for the first time."""
         self._report(build_site(self._registry, self._folder, snapshot=False, progress=progress))
 
     def follow(self) -> bool:
@@ -278,7 +263,6 @@ class _Watch:
         return True
 
     def _report_failure(self, error: OrbitError | OSError) -> None:
-        """Say why there is no new build; the last one stays."""
         message = (
             f"not rebuilt: {error.message}\n  {error.hint}"
             if isinstance(error, OrbitError)
@@ -290,7 +274,6 @@ class _Watch:
         self._failure = message
 
     def _report(self, result: SiteResult) -> None:
-        """Say what a build did, and which findings are new; have open pages follow it."""
         self._stamps = result.stamps
         new = [diagnostic for diagnostic in result.diagnostics if diagnostic not in self._found]
         if not (result.written or result.removed or result.diagnostics != self._found or self._failure):
@@ -307,7 +290,6 @@ class _Watch:
 
 
 def _lines(diagnostics: Sequence[Diagnostic]) -> list[str]:
-    """Return what findings say and where, the gravest first, and how many more there are."""
     weighed = sorted(diagnostics, key=lambda diagnostic: list(Severity).index(diagnostic.severity))
     lines = [
         f"{diagnostic.location}: {diagnostic.severity.value} {diagnostic.code} {diagnostic.message}"

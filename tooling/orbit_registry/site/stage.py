@@ -285,7 +285,6 @@ def _as_read(sources: SiteSources, staged: str, page: str) -> str:
 
 
 def _copy_user_pages(sources: SiteSources, pages: PageCache, problems: list[Diagnostic]) -> list[str]:
-    """Copy a repository's own pages, with the links that leave their folder rewritten; return their files."""
     if sources.user_config is None:
         return []
     site, docs = sources.site, sources.user_config.docs
@@ -317,7 +316,6 @@ def _user_page(
 
 
 def _readable(publication: Publication, content: bytes) -> bytes:
-    """Return a file as it may be published: a text without withheld parts, binary files unchanged."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
@@ -336,7 +334,6 @@ def _read(publication: Publication, path: str, problems: list[Diagnostic]) -> st
 
 
 def _configure(sources: SiteSources, out: Output, nav: list[Any], problems: list[Diagnostic]) -> None:
-    """Write the theme's folder and the generator's configuration."""
     user_config = sources.user_config
     folder = out.folder / OVERRIDES
     custom = user_config.data.get("theme") if user_config else None
@@ -403,7 +400,6 @@ def _navigation(
     staged_names: set[str],
     problems: list[Diagnostic],
 ) -> list[Any]:
-    """Return the whole navigation; an entry of the repository's own that names no page is a finding."""
     if sources.user_config is None:
         return [{"Home": "index.md"}, *generated]
     pages = [name for name in sources.user_config.published(user_files) if is_markdown(name)]
@@ -422,7 +418,6 @@ def _navigation(
 
 
 def _readable_titles(publication: Publication, entries: list[Any]) -> list[Any]:
-    """Return a navigation whose titles may be read."""
     return [
         {
             publication.text(str(title)): _readable_titles(publication, below) if isinstance(below, list) else below
@@ -435,6 +430,5 @@ def _readable_titles(publication: Publication, entries: list[Any]) -> list[Any]:
 
 
 def _tree(source: Path) -> dict[str, Path]:
-    """Return the files below a folder by their path from it."""
     files = (path for path in source.rglob("*") if path.is_file() and not path.is_symlink())
     return {file.relative_to(source).as_posix(): file for file in files}

@@ -82,7 +82,6 @@ def timeline_html(kind: Kind, records: Sequence[Record], relations: Relations) -
 
 
 def _legend(records: Sequence[Record], arcs: Sequence[str]) -> str:
-    """Return what the colours of the dots say, with how many there are of each, and what an arc says."""
     counts = Counter((record.status.word, status_css(record.status)) for record in records)
     chips = "".join(
         f'<span class="orbit-chip {css}">{escape(word)} {count:,}</span>' for (word, css), count in counts.items()
@@ -151,7 +150,6 @@ def _days(record: Record) -> tuple[date, date] | None:
 
 
 def _years(first: date, last: date, span: int, height: int) -> list[str]:
-    """Return ticks: months where all lies in a year and a half, else years."""
     if span <= 550:
         numbers = [first.year * 12 + first.month - 1 + offset for offset in range(20)]
         ticks = [(day, f"{day:%Y-%m}") for day in (date(number // 12, number % 12 + 1, 1) for number in numbers)]

@@ -175,7 +175,6 @@ def squarified(sizes: Sequence[int], area: Rectangle) -> list[Rectangle]:
 
 
 def _worst(row: Sequence[int], side: float, scale: float) -> float:
-    """Return how long the least square place of a row would be for its width."""
     total = sum(row) * scale
     if not side or not total:
         return float("inf")
@@ -203,7 +202,6 @@ def _cell(folder: Folder, area: Rectangle, page: str) -> str:
 
 
 def _short(name: str, room: int) -> str:
-    """Return the end of a folder's name that there is room for; "" for none."""
     parts = (name or "everything").rstrip("/").split("/")
     for count in (3, 2, 1)[: 2 if parts[-1] == "*" else 3]:
         words = "/".join(parts[-count:])

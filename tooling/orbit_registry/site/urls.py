@@ -43,11 +43,7 @@ def relative(origin: str, target: str) -> str:
 
 
 def site_address(text: str) -> str:
-    """Return the address of a site as links are made of it: in ASCII, with a slash at its end.
-
-    Raises:
-        UsageError: it is no address of the web.
-    """
+    """Return the address of a site as links are made of it: in ASCII, with a slash at its end."""
     try:
         parts = urlsplit(text.strip())
         host = (parts.hostname or "").encode("idna").decode() + (f":{parts.port}" if parts.port else "")
