@@ -111,10 +111,10 @@ def _need_extra() -> None:
 
 
 @contextlib.contextmanager
-def _progress_display() -> Iterator[Progress | None]:
-    """Yield a callback that draws the steps of a build, or None without a terminal."""
+def _progress_display() -> Iterator[Progress]:
+    """Yield a callback that draws the steps of a build on a terminal."""
     if not sys.stderr.isatty():
-        yield None
+        yield lambda step, done, of: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn

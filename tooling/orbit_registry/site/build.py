@@ -14,7 +14,7 @@ from orbit_registry.model.diagnostic import from_row, to_row
 from orbit_registry.registry import Registry
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.site.output import MANIFEST, Output, open_output, refuse_links
-from orbit_registry.site.result import Progress, SiteResult, heavier_than_notes
+from orbit_registry.site.result import Progress, SiteResult, heavier_than_notes, silent
 from orbit_registry.site.stamps import inputs_of, stamp_of, stamps_of, untracked_files, without_records
 from orbit_registry.site.urls import site_address
 from orbit_registry.workspace.lock import locked
@@ -30,15 +30,11 @@ def build_site(
     out: Path,
     base_url: str | None = None,
     strict: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     *,
     snapshot: bool = True,
 ) -> SiteResult:
-    """Write the site of a registry's records and documents into `out`.
-
-    `progress` is told the step's name, how much is done and how much there is. `snapshot` says whether the database
-    for download is written too.
-    """
+    """Write the site of a registry's records and documents into `out`, with the database for download if `snapshot`."""
     started, started_ns = time.perf_counter(), time.time_ns()
     workspace = registry.workspace
     configured = base_url or workspace.config.site.get("base_url")
@@ -69,7 +65,7 @@ def _previous_result(registry: Registry, out: Path, row: Mapping[str, Any] | Non
 
 
 def _build(
-    registry: Registry, target: Output, address: str | None, progress: Progress | None, started_ns: int,
+    registry: Registry, target: Output, address: str | None, progress: Progress, started_ns: int,
     *, snapshot: bool,
 ) -> tuple[SiteResult, dict[str, object]]:  # fmt: skip
     """Build, and return the result and the row that `_previous_result` reads."""
@@ -80,14 +76,13 @@ def _build(
 
     workspace = registry.workspace
     cache = workspace.cache_folder / CACHE
-    report: Progress = progress or (lambda step, done, of: None)
-    report("read", 0, 1)
+    progress("read", 0, 1)
     user_config = read_user_config(workspace.root)
     if user_config is not None and user_config.code_settings:
         reason = refusal_reason(workspace, FILE, user_config.code_settings, FILE)
         user_config = user_config.without_code(reason) if reason else user_config
     context = prepare(registry, user_config, cache, address, target.folder)
-    report("generate", 0, 1)
+    progress("generate", 0, 1)
     generator = workspace.config.site.get("generator", MKDOCS)
     complaints = generate(workspace.cache, context.staged, cache / "generated", generator)
     result = publish(context, cache / "generated", target, complaints, progress, snapshot=snapshot)

@@ -28,7 +28,7 @@ from orbit_registry.site.mentions import TaskLookup, tasks_of
 from orbit_registry.site.output import Output, open_output, refuse_links
 from orbit_registry.site.page import templates_digest
 from orbit_registry.site.pages import SHELL, curated_pages
-from orbit_registry.site.result import Progress, SiteResult
+from orbit_registry.site.result import Progress, SiteResult, silent
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import BuildContext, SiteSources, stage, user_pages
 from orbit_registry.site.urls import document_url
@@ -36,19 +36,7 @@ from orbit_registry.snapshot.edges import citing_references
 from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.workspace.workspace import Workspace
 
-RESERVED = tuple(
-    f"{folder}/"
-    for folder in (
-        *("health", "documents", "paths", "map", "query", "tags", "tasks"),
-        *(SHELL, "legacy", "files", "assets", "search"),
-    )
-)
-
-
-def shown_records(workspace: Workspace, records: Sequence[Record]) -> list[Record]:
-    """Return the records that the site shows: those whose status is shown, never one that waits in the inbox."""
-    inbox = workspace.relative(workspace.inbox) + "/"
-    return [record for record in records if record.status.shown and not record.path.startswith(inbox)]
+RESERVED = tuple(f"health/ documents/ paths/ map/ query/ tags/ tasks/ {SHELL}/ legacy/ files/ assets/ search/".split())
 
 
 def prepare(
@@ -65,7 +53,9 @@ def prepare(
     publication = publication_of(workspace, collection)
     code = key_of(publication.key, workspace.config.site.get("generator"))
     everything = free_of_secrets(collection.records)
-    records = publication.records(shown_records(workspace, everything))
+    inbox = workspace.relative(workspace.inbox) + "/"
+    shown = [record for record in everything if record.status.shown and not record.path.startswith(inbox)]
+    records = publication.records(shown)
     user_files = user_pages(publication, user_config) if user_config else []
     if user_config:
         records = with_user_pages(records, user_config.published(user_files), user_config.docs, user_config.directories)
@@ -73,10 +63,10 @@ def prepare(
     inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
     now = evaluate_freshness(workspace, everything, without=inside)
     listed = sorted(now.files) if now.tracked is not None else None
-    sources = sources_of(publication, records, user_config, user_files, base_url, listed)
+    sources = _sources(publication, records, user_config, user_files, listed)
     tree = open_output(cache / "source")
     pages = PageCache(workspace.cache, f"site {tree.folder}", code, tree, sources.site)
-    staged = stage(sources, pages)
+    staged = stage(sources, pages, base_url)
     tracked = (path for path in now.tracked or () if not publication.leaves_out(path))
     citing = citing_references(workspace, tracked, sources.site.mirrored)
     freshness = publication.freshness(now.freshness)
@@ -95,14 +85,10 @@ def _refuse_inside(workspace: Workspace, user_config: UserConfig | None, out: Pa
             raise RefusedError(message, hint="give a folder elsewhere with --out, such as build/site")
 
 
-def sources_of(
-    publication: Publication,
-    records: Sequence[Record],
-    user_config: UserConfig | None,
-    user_files: Sequence[str],
-    base_url: str | None,
-    listed: Sequence[str] | None = None,
-) -> SiteSources:
+def _sources(
+    publication: Publication, records: Sequence[Record], user_config: UserConfig | None, user_files: Sequence[str],
+    listed: Sequence[str] | None,
+) -> SiteSources:  # fmt: skip
     """Return what a site is staged from; `listed` are the files that git tracks or would add, sorted."""
     workspace = publication.workspace
     kinds = tuple(kind for kind in workspace.kinds if any(status.shown for status in kind.statuses.values()))
@@ -122,44 +108,28 @@ def sources_of(
         pages = [f"{docs}/{name}" for name in user_config.published(user_files) if is_markdown(name)]
         curated = {path: document_url(path, docs, directories) for path in pages if path not in mirrored}
     config = workspace.config.site
-    commit = workspace.git.commit("HEAD") if config.get("repository") else None
-    folder = workspace.git.prefix if config.get("repository") else ""
+    commit, folder = (workspace.git.commit("HEAD"), workspace.git.prefix) if config.get("repository") else (None, "")
     forge = forge_of(config.get("repository"), config.get("branch"), commit, config.get("forge"), folder)
     title = publication.text(str(config.get("title") or workspace.name))
-    tasks = tasks_of(records, task_lookup(publication))
-    sources = curated_pages(workspace.kinds, title, documents, has_tasks=bool(tasks.by_name))
-    generated = [*sources, "records.json", "snapshot.duckdb"]
-    site = site_map(
-        workspace.root,
-        forge,
-        workspace.kinds.id_forms,
-        records,
-        mirrored,
-        curated,
-        [f"{docs}/{name}" for name in generated],
-        workspace.config.design,
-        tasks.by_name,
-        listed,
-    )
+    tasks = tasks_of(records, _task_lookup(publication))
     used = {record.kind.name for record in records}
     listed_kinds = tuple(kind for kind in kinds if kind.is_expected or kind.name in used)
+    sources = curated_pages(workspace.kinds, title, documents, listed_kinds, has_tasks=bool(tasks.by_name))
+    generated = [*sources, "records.json", "snapshot.duckdb"]
+    site = site_map(
+        workspace.root, forge, workspace.kinds.id_forms, records, mirrored, curated,
+        [f"{docs}/{name}" for name in generated], workspace.config.design, tasks.by_name, listed,
+    )  # fmt: skip
     return SiteSources(
-        publication, kinds, documents, tuple(folders), user_config, tuple(user_files), adopted, title, base_url, site,
-        tuple(skipped), tasks, listed_kinds,
+        publication, documents, tuple(folders), user_config, tuple(user_files), adopted, title, site, tuple(skipped),
+        tasks, kinds, listed_kinds, sources,
     )  # fmt: skip
 
 
-def task_lookup(publication: Publication) -> TaskLookup:
-    """Return how tasks are looked up, without what the publish filter withholds."""
-    config = publication.workspace.config
-    files = map(str, config.setting("freshness", "tasks"))
-    words = config.tasks.command
-    return TaskLookup(
-        publication.text(config.tasks.url),
-        tuple(path for path in files if publication.text(path) == path),
-        tuple(map(publication.text, words)),
-        publication.leaves_out,
-    )
+def _task_lookup(publication: Publication) -> TaskLookup:
+    config, text = publication.workspace.config, publication.text
+    files = tuple(path for path in map(str, config.setting("freshness", "tasks")) if text(path) == path)
+    return TaskLookup(text(config.tasks.url), files, tuple(map(text, config.tasks.command)), publication.leaves_out)
 
 
 def publish(
@@ -167,7 +137,7 @@ def publish(
     generated: Path,
     out: Output,
     complaints: Sequence[Diagnostic] = (),
-    progress: Progress | None = None,
+    progress: Progress = silent,
     *,
     snapshot: bool = True,
 ) -> SiteResult:
@@ -175,17 +145,13 @@ def publish(
     workspace, user_config = context.registry.workspace, context.sources.user_config
     version = key_of(context.code, templates_digest(context.sources.kinds))
     pages = PageCache(workspace.cache, f"site {out.folder}", version, out, context.sources.site)
-    report: Progress = progress or (lambda step, done, of: None)
+
     out.begin()
     archives, missing = None, None
     if snapshot and workspace.config.site.get("console"):
-        report("console", 0, 1)
+        progress("console", 0, 1)
         archives, missing = console.fetched()
-    expansion = Expansion(
-        context, generated, pages, database=snapshot, console=archives,
-        progress=lambda done, of: report("pages", done, of),
-    )  # fmt: skip
-    problems = expansion.run()
+    problems = Expansion(context, generated, pages, database=snapshot, console=archives, progress=progress).run()
     removed = out.finish()
     pages.save()
     if missing is not None:

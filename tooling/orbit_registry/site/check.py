@@ -92,9 +92,8 @@ def located(diagnostic: Diagnostic, text: str) -> Diagnostic:
     if anchor is None or diagnostic.location.position is not None:
         return diagnostic
     at = re.search(re.escape(anchor[1]) + r"(?![\w-])", text, re.IGNORECASE)
-    if at is None:
-        return diagnostic
-    return replace(diagnostic, location=replace(diagnostic.location, position=position_at(text, at.start())))
+    position = position_at(text, at.start()) if at else None
+    return replace(diagnostic, location=replace(diagnostic.location, position=position))
 
 
 def _foreign(address: str, where: Location) -> Diagnostic:
@@ -117,10 +116,9 @@ def _dead(target: str, pages: Mapping[str, PageFacts], files: Set[str], shell: P
 
 
 def _target(url: str, link: str) -> str:
-    page = resolved(url, link)
-    fragment = unquote(urlsplit(link).fragment) if "#" in link else ""
-    if page is None:
+    if (page := resolved(url, link)) is None:
         return f"../{link}"
+    fragment = unquote(urlsplit(link).fragment) if "#" in link else ""
     return f"{page}#{fragment}" if fragment else page
 
 

@@ -40,7 +40,8 @@ class Policy:
         refused: list[str] = []
         for code in inline_scripts(html):
             (allowed if _general(code) in self.scripts else refused).append(code)
-        hashes = "".join(f" '{_hash(code)}'" for code in dict.fromkeys(allowed))
+        digests = (hashlib.sha256(code.encode()).digest() for code in dict.fromkeys(allowed))
+        hashes = "".join(f" 'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
         hosts, workers = "".join(f" {host}" for host in self.hosts), "'self'" + " blob:" * compiled
         policy = _POLICY.format(hashes=hashes + _COMPILED * compiled, hosts=hosts, workers=workers)
         meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
@@ -60,18 +61,14 @@ def policy_of(empty_pages: Iterable[str], loaded: Iterable[str] = ()) -> Policy:
 
 def inline_scripts(html: str) -> list[str]:
     """Return the code of a page's inline scripts; data in script elements is none."""
-    scripts = []
-    for match in _INLINE.finditer(html):
-        attributes = match["attributes"].lower()
-        if "src=" not in attributes and "application/json" not in attributes and match["code"].strip():
-            scripts.append(match["code"])
-    return scripts
+    return [
+        match["code"]
+        for match in _INLINE.finditer(html)
+        if not any(word in match["attributes"].lower() for word in ("src=", "application/json"))
+        and match["code"].strip()
+    ]
 
 
 def _general(code: str) -> str:
     """Return a script without the one thing in it that differs by depth: the way to the site's root."""
     return _SCOPE.sub("new URL(location)", code)
-
-
-def _hash(code: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 
@@ -265,25 +266,21 @@ class _DocumentCache(Mapping[str, Document]):
 
     def __getitem__(self, path: str) -> Document:
         if path not in self._documents:
-            try:
-                content = read_text(self._root / path, limit=DOCUMENT_LIMIT) if self._folders.contain(path) else None
-            except OrbitError:
-                content = None
-            if content is None:
-                self._documents[path] = None
-            else:
-                text = self._publication.document(path, content)
-                self._documents[path] = None if text is None else Document(path, text)
+            text = None
+            if self._folders.contain(path):
+                with contextlib.suppress(OrbitError):
+                    text = self._publication.document(path, read_text(self._root / path, limit=DOCUMENT_LIMIT))
+            self._documents[path] = None if text is None else Document(path, text)
         document = self._documents[path]
         if document is None:
             raise KeyError(path)
         return document
 
     def __iter__(self) -> Iterator[str]:
-        return iter(path for path, document in self._documents.items() if document is not None)
+        return (path for path, document in self._documents.items() if document is not None)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len([*self])
 
 
 @dataclass
@@ -293,21 +290,13 @@ class ProseLoader:
     publication: Publication
     states: Mapping[str, FileValue]
     """The records' files and those of their votes, by path."""
-    documents: Documents = field(init=False)
-    _cache: _DocumentCache = field(init=False)
-    _stamps: dict[str, str] = field(default_factory=dict)
-    """Of the files with texts, by path."""
     _record_stamps: dict[str, str] = field(default_factory=dict)
     """The stamps of records, by path."""
 
     def __post_init__(self) -> None:
-        self._cache = _DocumentCache(self.publication)
-        self.documents = Documents(self._cache)
-
-    @property
-    def workspace(self) -> Workspace:
-        """The workspace of the records."""
-        return self.publication.workspace
+        self.root = self.publication.workspace.root
+        self.documents = Documents(_DocumentCache(self.publication))
+        self._stamp = cache(self._stamp_of)  # records of one log share a file
 
     def stamp(self, record: Record) -> str:
         """Return a text that changes when anything that a record says does: its fields, its votes, its prose."""
@@ -328,7 +317,7 @@ class ProseLoader:
         if record.kind.in_file:
             return self._file_text(record)
         source = record.source
-        document = self._cache.get(source.path) if source else None
+        document = self.documents.by_path.get(source.path) if source else None
         span = document.locate(source.heading) if document and source else None
         if document is None or span is None:
             return RecordText(self._body(record), record.body_path, 1)
@@ -353,10 +342,6 @@ class ProseLoader:
         fence = "`" * (max(map(len, _TICKS.findall(text)), default=2) + 1)
         return RecordText(f"{fence}\n{code}\n{fence}\n", path, 0)
 
-    def prose(self, record: Record) -> str:
-        """Return a record's prose alone."""
-        return self.text(record).text
-
     def with_full_prose(self, record: Record) -> Record:
         """Return a record with its full prose, as searches read it."""
         if record.kind.in_record:
@@ -365,13 +350,13 @@ class ProseLoader:
         return replace(record, prose=self._body(record) if prose is None else prose)
 
     def _with_prose(self, record: Record) -> Record:
-        text_of = partial(document_text, self.workspace.root)
+        text_of = partial(document_text, self.root)
         return with_prose(record, prose_in(self.documents, text_of), text_of)
 
     def _body(self, record: Record) -> str:
         """Return a record's own text; its stored prose if a symbolic link leads to the file."""
         try:
-            inside(self.workspace.root, record.body_path)
+            inside(self.root, record.body_path)
         except UnsafePathError:
             return record.prose
         return self.publication.text(self._with_prose(record).prose)
@@ -381,7 +366,7 @@ class ProseLoader:
         if not diagnostics or not record.kind.in_record:
             return tuple(diagnostics)
         try:
-            file = read_text(self.workspace.root / record.path)
+            file = read_text(self.root / record.path)
         except OrbitError:
             return tuple(diagnostics)
         # Reading the whole file for one position costs more than rendering it, and the key starts its line.
@@ -391,20 +376,15 @@ class ProseLoader:
         above = key if value[:1] in ("|", ">", "") else key - 1
         return tuple(_lines_down(diagnostic, above) for diagnostic in diagnostics)
 
-    def _stamp(self, path: str) -> str:
-        if path not in self._stamps:
-            try:
-                info = (self.workspace.root / path).stat()
-                self._stamps[path] = f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino};"
-            except (OSError, ValueError):
-                self._stamps[path] = "absent;"
-        return self._stamps[path]
+    def _stamp_of(self, path: str) -> str:
+        try:
+            info = (self.root / path).stat()
+            return f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino};"
+        except (OSError, ValueError):
+            return "absent;"
 
 
 def _lines_down(diagnostic: Diagnostic, lines: int) -> Diagnostic:
-    position = diagnostic.location.position
-    if position is None:
+    if (at := diagnostic.location.position) is None:
         return diagnostic
-    return replace(
-        diagnostic, location=replace(diagnostic.location, position=Position(position.line + lines, position.column))
-    )
+    return replace(diagnostic, location=replace(diagnostic.location, position=Position(at.line + lines, at.column)))

@@ -26,15 +26,14 @@ def components(nodes: Iterable[str], edges: Iterable[Edge]) -> list[list[str]]:
     visited: set[str] = set()
     groups = []
     for node in near:
-        if node in visited:
-            continue
-        visited.add(node)
-        group = [node]
-        for member in group:  # grows while it is read
-            fresh = [other for other in near[member] if other not in visited]
-            visited.update(fresh)
-            group += dict.fromkeys(fresh)
-        groups.append(sorted(group, key=order.__getitem__))
+        if node not in visited:
+            group = {node: None}
+            members = [node]
+            for member in members:  # grows while it is read
+                members += [other for other in dict.fromkeys(near[member]) if other not in group]
+                group |= dict.fromkeys(near[member])
+            visited.update(group)
+            groups.append(sorted(group, key=order.__getitem__))
     return groups
 
 
@@ -152,8 +151,9 @@ def neighbourhood(view: Mapping[str, Any]) -> str:
         side += [(label.lower(), ref) for ref in refs]
     if not sources and not targets:
         return ""
-    some = MOST // 2
-    drawn_sources, drawn_targets = _room(sources, targets, some)
+    # Half of the room for each side; what one leaves goes to the other.
+    drawn_sources = sources[: max(MOST // 2, MOST - len(targets))]
+    drawn_targets = targets[: max(MOST // 2, MOST - len(sources))]
     rows = max(len(drawn_sources), len(drawn_targets), 1)
     height = rows * (HEIGHT + GAP) - GAP + 2
     middle = (height - HEIGHT) / 2
@@ -167,11 +167,6 @@ def neighbourhood(view: Mapping[str, Any]) -> str:
     ]
     description = f"{view['id']} and what it has to do with: {len(sources)} lead here, it leads to {len(targets)}"
     return drawing("orbit-neighbours", description, "".join(parts), (width, height + note))
-
-
-def _room(sources: list[Any], targets: list[Any], some: int) -> tuple[list[Any], list[Any]]:
-    """Return the drawn part of both sides: half of the room each, unused room goes to the other side."""
-    return sources[: max(some, MOST - len(targets))], targets[: max(some, MOST - len(sources))]
 
 
 def _side(
@@ -198,11 +193,9 @@ def _side(
 
 
 def _linked(ref: Mapping[str, Any], label: str, x: float, y: float) -> str:
-    inner = _box(str(ref["id"]), label, x, y, "")
     title = escape(f"{label} {ref['id']} {ref['title']}".strip())
-    if not ref["url"]:
-        return f"<g><title>{title}</title>{inner}</g>"
-    return f'<a href="{escape(str(ref["url"]))}"><title>{title}</title>{inner}</a>'
+    inner = f"<title>{title}</title>{_box(str(ref['id']), label, x, y, '')}"
+    return f'<a href="{escape(str(ref["url"]))}">{inner}</a>' if ref["url"] else f"<g>{inner}</g>"
 
 
 def _box(name: str, label: str, x: float, y: float, css: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from html import escape
@@ -24,7 +24,7 @@ from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, PageFacts, c
 from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.documents import BODY as OWN
 from orbit_registry.site.documents import ProseLoader, adjacent_documents, around_prose, slot
-from orbit_registry.site.groups import Groups, groups_of
+from orbit_registry.site.groups import groups_of
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import citers_of, references_by, tasks_html
 from orbit_registry.site.output import Output
@@ -32,6 +32,7 @@ from orbit_registry.site.page import about, article, contents_html
 from orbit_registry.site.pages import SHELL, SHELL_DEPTHS, shell_url
 from orbit_registry.site.prose import TextOrigin, render
 from orbit_registry.site.redirects import HEAD, folder_pages, redirect_pages
+from orbit_registry.site.result import Progress
 from orbit_registry.site.search_data import description_of
 from orbit_registry.site.sitemap import ASSETS, url_of
 from orbit_registry.site.stage import BuildContext
@@ -141,20 +142,18 @@ class Expansion:
     """One expansion of the records and the generated pages."""
 
     def __init__(
-        self, context: BuildContext, generated: Path, pages: PageCache, *, database: bool = True,
-        console: Path | None = None, progress: Callable[[int, int], None] | None = None,
+        self, context: BuildContext, generated: Path, pages: PageCache, *, database: bool, console: Path | None,
+        progress: Progress,
     ) -> None:  # fmt: skip
-        """Expand what was context into the folder of `pages`.
-
-        `database` says whether there is one for download, `console` is the folder of archives that the SQL console is
-        unpacked from.
-        """
+        """Expand `context` into the folder of `pages`; the SQL console is unpacked from archives in `console`."""
         sources = context.sources
         self.context, self.generated, self.pages, self.out = context, generated, pages, pages.out
         self.database, self.console, self.progress = database, console, progress
         self.records, self.freshness, self.base_url = context.records, context.freshness, context.base_url
         self.kinds, self.site, self.tasks = sources.kinds, sources.site, sources.tasks
         self.loader = ProseLoader(sources.publication, context.registry.reading.states)
+        self.groups = groups_of(self.records)
+        self.adjacent = adjacent_documents(sources.documents, context.staged.titles)
         self.by_url = {url_of(record): record for record in self.records}
         self.card = cache(self._card)
         self.site.preview = self.card
@@ -196,22 +195,12 @@ class Expansion:
         return Relations(self.records, self.freshness, citers=citers)
 
     @cached_property
-    def groups(self) -> Groups:
-        """Which words have a page."""
-        return groups_of(self.records)
-
-    @cached_property
     def indexes(self) -> Mapping[str, lists.Index]:
         """The indexes, by kind."""
-        by_kind: dict[str, list[Record]] = {kind.name: [] for kind in self.kinds}
-        for record in self.records:
-            by_kind[record.kind.name].append(record)
-        return {kind.name: lists.Index(kind, by_kind[kind.name]) for kind in self.kinds}
-
-    @cached_property
-    def adjacent(self) -> Mapping[str, tuple[str, str]]:
-        """The documents before and after the page of each document."""
-        return adjacent_documents(self.context.sources.documents, self.context.staged.titles)
+        return {
+            kind.name: lists.Index(kind, [record for record in self.records if record.kind.name == kind.name])
+            for kind in self.kinds
+        }
 
     def _references(self, record: Record) -> References:
         def read() -> References:
@@ -271,8 +260,7 @@ class Expansion:
                 make = partial(self._record_page, record, url, view)
                 ids, targets, foreign = self.pages.page(file_of(url), key, make)
                 self.facts[url] = PageFacts(frozenset(ids), tuple(targets), tuple(foreign))
-            if self.progress is not None:
-                self.progress(number, len(self.records))
+            self.progress("pages", number, len(self.records))
 
     def _record_page(self, record: Record, url: str, view: dict[str, Any]) -> Content:
         text = self.loader.text(record)
@@ -317,10 +305,6 @@ class Expansion:
         filled = _SLOT.sub(lambda slot: self._slot(slot[1], url), html.replace(CARDS, self._cards(html, url)))
         return self._under_policy(url, filled, empty)
 
-    def _document(self, url: str) -> tuple[str, str, tuple[str, str]]:
-        """Return the path and URL of a document, and the paths of the documents before and after it."""
-        return self.origins[url].path, url, self.adjacent[url]
-
     def _under_policy(self, url: str, html: str, empty: str = "") -> Page:
         """Return a page with its policy; `empty` is what the generator made of it."""
         if self.is_trusted and url in self.user_urls:
@@ -329,10 +313,8 @@ class Expansion:
         page, refused = policy.applied(html, compiled=url == console.PAGE and self.console is not None)
         where = self.origins.get(url, Location(url or "index.html"))
         messages = (f"an inline script will not run: {' '.join(code.split())[:60]}" for code in refused)
-        diagnostics = tuple(
-            Diagnostic(SCRIPT, Severity.WARNING, message, where, "move it to a file") for message in messages
-        )
-        return Page(page, facts_of(page, url), diagnostics)
+        problems = (Diagnostic(SCRIPT, Severity.WARNING, message, where, "move it to a file") for message in messages)
+        return Page(page, facts_of(page, url), tuple(problems))
 
     def _slot(self, name: str, url: str) -> str:
         records, documents = self.records, self.context.sources.documents
@@ -350,7 +332,8 @@ class Expansion:
             case "recent":
                 return lists.recent_html(records, url)
             case "about":
-                return about(*document_view(*self._document(url), self.relations, self.site))
+                path = self.origins[url].path
+                return about(*document_view(path, url, self.adjacent[url], self.relations, self.site))
             case "tasks":
                 return tasks_html(self.tasks, self.site)
             case "documents":
@@ -373,56 +356,48 @@ class Expansion:
         for path in sorted(self.site.assets):
             self.out.write(ASSETS + path, (self.site.root / path).read_bytes())
         if self.console is not None:
-            unpacked = cache(partial(console.unpacked, self.console))
-            for path in console.FILES:
-                self.pages.page(path, console.VERSION, partial(self._unpacked, unpacked, path))
+            self._write_lazily(console.FILES, console.VERSION, partial(console.unpacked, self.console))
 
-    def _unpacked(self, unpacked: Callable[[], Mapping[str, bytes]], path: str) -> Content:
-        return Content(unpacked()[path])
+    def _write_lazily(self, paths: Iterable[str], key: object, make: Callable[[], Mapping[str, str | bytes]]) -> None:
+        contents = cache(make)
+        for path in paths:
+            self.pages.page(path, key, partial(lambda path: Content(contents()[path]), path))
 
     def _data(self, places: Set[str]) -> None:
         records = self.records
         if self.database:
             stamps = {record.path: self.loader.stamp(record) for record in self.context.collection.records}
             doubts = {path: str(freshness) for path, freshness in self.freshness.items()}
-            self.pages.page(
-                SNAPSHOT, [stamps, doubts, self.context.citing], lambda: Content(_made_by(self.context.export))
-            )
-        feed = feeds.files(feeds.newest(records), self.context.sources.title, self.base_url, self._lead)
-        for path, text in feed:
+            self.pages.page(SNAPSHOT, [stamps, doubts, self.context.citing], self._snapshot)
+        for path, text in feeds.files(records, self.context.sources.title, self.base_url, self._lead):
             self.out.write(path, text)
         # What the generator made a page of, its own search finds.
         entries = [(record, self._lead(record)) for record in records if record.page is None]
         key = [[record.path, self.loader.stamp(record)] for record in records]
         texts = map(self.loader.with_full_prose, records)
-        shards = cache(lambda: dict(search_data.files(entries, index_of(texts), self.relations.successors)))
-        for path in search_data.paths(len(entries)):
-            self.pages.page(path, key, partial(lambda path: Content(shards()[path]), path))
-        _write_records(self.out, records, self.relations)
+        shards = search_data.paths(len(entries))
+        self._write_lazily(
+            shards, key, lambda: dict(search_data.files(entries, index_of(texts), self.relations.successors))
+        )
+        self.out.write(explorer.DATA, explorer.data(records, half_life_days()))
+        lines = (json.dumps(listing(record, self.relations), ensure_ascii=False) for record in records)
+        self.out.write(RECORDS, '{"records": [\n' + ",\n".join(lines) + "\n]}\n")
         _write_for_robots(self.out, places, self.base_url, records)
 
+    def _snapshot(self) -> Content:
+        from orbit_registry.snapshot.export import export_snapshot  # most builds write none
 
-def _write_records(out: Output, records: Sequence[Record], relations: Relations) -> None:
-    out.write(explorer.DATA, explorer.data(records, half_life_days()))
-    lines = (json.dumps(listing(record, relations), ensure_ascii=False) for record in records)
-    out.write(RECORDS, '{"records": [\n' + ",\n".join(lines) + "\n]}\n")
-
-
-def _made_by(export: Callable[[Path], object]) -> bytes:
-    """Return the bytes of a file that `export` writes."""
-    with tempfile.TemporaryDirectory(prefix="orbit-") as folder:
-        file = Path(folder) / SNAPSHOT
-        export(file)
-        return file.read_bytes()
+        registry = self.context.registry
+        with tempfile.TemporaryDirectory(prefix="orbit-") as folder:
+            file = Path(folder) / SNAPSHOT
+            export_snapshot(registry.workspace, file, reading=registry.reading)
+            return Content(file.read_bytes())
 
 
 def _write_for_robots(out: Output, places: Set[str], base_url: str | None, records: Iterable[Record]) -> None:
-    """Write what search engines look for; a sitemap needs the address of the site, and `places` are its pages.
 
-    Of the pages of `records` it says when what they show was changed last.
-    """
     lines = ["User-agent: *", "Allow: /"]
-    if base_url:
+    if base_url:  # which a sitemap needs
         top = base_url.rstrip("/") + "/"
         changed = {url_of(record): record.text("updated_at") for record in records}
         entries = "".join(

@@ -14,7 +14,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.site.sitemap import url_of
 
 ATOM, JSON_FEED = "feed.xml", "feed.json"
-FILES = (ATOM, JSON_FEED)
+
 ENTRIES = 50
 LeadOf = Callable[[Record], str]
 """Says how a record's text begins."""
@@ -30,8 +30,9 @@ def newest(records: Sequence[Record], number: int = ENTRIES) -> list[Record]:
     return nlargest(number, dated, key=lambda record: (record.text("updated_at") or "", record.sort_key))
 
 
-def files(some: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf) -> Iterator[tuple[str, str]]:
+def files(records: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf) -> Iterator[tuple[str, str]]:
     """Yield the feeds of the newest records by their path in the site."""
+    some = newest(records)
     yield ATOM, atom(some, title, base_url, lead_of)
     yield JSON_FEED, json_feed(some, title, base_url, lead_of)
 
@@ -39,8 +40,8 @@ def files(some: Sequence[Record], title: str, base_url: str | None, lead_of: Lea
 def atom(some: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf) -> str:
     """Return the Atom feed (RFC 4287); without an address of the site links are relative to the feed."""
     updated = _updated(some[0]) if some else "1970-01-01T00:00:00Z"
-    links = [f'<link rel="self" href={_attribute(_address(base_url, ATOM))}/>'] if base_url else []
-    links += [f"<link href={_attribute(base_url)}/>"] if base_url else []
+    own, home = _attribute(_address(base_url, ATOM)), _attribute(base_url or "")
+    links = [f'<link rel="self" href={own}/>', f"<link href={home}/>"] if base_url else []
     head = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<feed xmlns="http://www.w3.org/2005/Atom">',

@@ -67,11 +67,10 @@ def edges_of(records: Iterable[Record], relations: Relations) -> list[Edge]:
                 words[other.id, record.id].append(RELATIONS[rel].lower())
             else:
                 words[record.id, other.id].append(RELATIONS.get(link.rel, link.rel).lower())
-    return [Edge(*ends, _edge_word(labels)) for ends, labels in words.items()]
-
-
-def _edge_word(labels: Sequence[str]) -> str:
-    return _REPLACED if labels[0] == _REPLACED else ", ".join(dict.fromkeys(labels))
+    return [
+        Edge(*ends, _REPLACED if labels[0] == _REPLACED else ", ".join(dict.fromkeys(labels)))
+        for ends, labels in words.items()
+    ]
 
 
 def _age(record: Record) -> tuple[str, tuple[object, ...]]:

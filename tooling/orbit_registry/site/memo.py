@@ -25,8 +25,7 @@ def key_of(*parts: object) -> str:
 
 
 def _as_stored(value: list[Any]) -> list[Any]:
-    stored: list[Any] = json.loads(json.dumps(value))
-    return stored
+    return list(json.loads(json.dumps(value)))  # as the cache gives it back: tuples become lists
 
 
 @dataclass(frozen=True, slots=True)

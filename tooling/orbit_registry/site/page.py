@@ -31,12 +31,7 @@ _NEIGHBOURS = '<div class="orbit-neighbours"></div>'
 @cache
 def _environment() -> ImmutableSandboxedEnvironment:
     templates = {file.name: file.read_text("utf-8") for file in sorted(_FOLDER.glob("*.html"))}
-    environment = ImmutableSandboxedEnvironment(
-        loader=DictLoader(templates),
-        autoescape=True,
-        trim_blocks=False,
-        keep_trailing_newline=False,
-    )
+    environment = ImmutableSandboxedEnvironment(loader=DictLoader(templates), autoescape=True)
     environment.filters["headline"] = lambda text: Markup(headline(str(text)))
     return environment
 
@@ -65,16 +60,18 @@ def templates_digest(kinds: Sequence[Kind]) -> str:
 
 
 def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
-    """Return a record's article as safe HTML: every text is escaped by the template, all of it sanitised after.
-
-    The sanitiser lets no drawing through, so ours, which is made of numbers, takes its place after that.
-    """
+    """Return a record's article as safe HTML: every text is escaped by the template, all of it sanitised after."""
     try:
         heading = Markup(headline(str(view["title"])))
         html = _template(kind.folder).render(record=view, body=Markup(prose_html), heading=heading)
     except (TemplateError, TypeError) as error:
         raise ConfigError(f"{kind.folder / TEMPLATE}: {error}", hint="compare with a shipped page.html") from None
-    return _with_drawings(clean(html), view)
+    html = clean(html)
+    # The sanitiser lets no drawing through. Ours is made of numbers; prose, which is above, may have a marker too.
+    for marker, draw in ((_SPARKLINE, _votes_drawn), (_NEIGHBOURS, neighbourhood)):
+        before, separator, after = html.rpartition(marker)
+        html = f"{before}{draw(view)}{after}" if separator else html
+    return html
 
 
 def about(cited: Mapping[str, Any], beside: Sequence[Mapping[str, Any] | None], applying: Sequence[Any]) -> str:
@@ -83,28 +80,14 @@ def about(cited: Mapping[str, Any], beside: Sequence[Mapping[str, Any] | None], 
     return clean(str(module.about(cited, beside, applying)))
 
 
-def _with_drawings(html: str, view: Mapping[str, Any]) -> str:
-    """Return an article with each drawing at its last marker: prose, which is above, may have one too."""
-    for marker, draw in ((_SPARKLINE, _votes_drawn), (_NEIGHBOURS, neighbourhood)):
-        before, separator, after = html.rpartition(marker)
-        html = f"{before}{draw(view)}{after}" if separator else html
-    return html
-
-
 def _votes_drawn(view: Mapping[str, Any]) -> str:
-    votes = view["votes"]
-    return sparkline(votes["months"], _votes_words(votes)) if votes else ""
-
-
-def _votes_words(votes: Mapping[str, Any]) -> str:
+    if not (votes := view["votes"]):
+        return ""
     months: list[int] = votes["months"]
     year, month = (int(part) for part in votes["until"].split("-"))
-    parts = []
-    for back, number in enumerate(reversed(months)):
-        month_number = year * 12 + month - 1 - back
-        if number:
-            parts.append(f"{number} in {month_number // 12}-{month_number % 12 + 1:02d}")
-    return f"Votes a month, the last {len(months)} months: {', '.join(reversed(parts)) or 'none'}"
+    numbered = enumerate(months, year * 12 + month - len(months))
+    words = ", ".join(f"{count} in {month // 12}-{month % 12 + 1:02d}" for month, count in numbered if count)
+    return sparkline(months, f"Votes a month, the last {len(months)} months: {words or 'none'}")
 
 
 def contents_html(headings: Sequence[Heading]) -> str:

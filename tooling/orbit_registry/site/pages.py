@@ -24,17 +24,9 @@ def shell_url(depth: int) -> str:
 
 
 def curated_pages(
-    kinds: KindTable,
-    title: str,
-    documents: Sequence[MirroredDocument],
-    *,
-    has_tasks: bool = False,
-    listed: Sequence[Kind] = (),
+    kinds: KindTable, title: str, documents: Sequence[MirroredDocument], listed: Sequence[Kind], *, has_tasks: bool
 ) -> dict[str, str]:
-    """Return the staged pages by their file.
-
-    `has_tasks` says whether a record names a task; `listed` are the kinds that the start page names, if not all.
-    """
+    """Return the staged pages by their file; `listed` are the kinds that the start page names, if not all."""
     pages = {
         "index.md": _home(listed or list(kinds), title, bool(documents)),
         "health/index.md": _titled("Health", "health", f"What wants attention among the records of {title}"),
@@ -54,14 +46,9 @@ def curated_pages(
 
 def shells() -> dict[str, str]:
     """Return the empty pages, one a depth."""
-    front = {
-        "title": "@@orbit:title@@",
-        "description": "@@orbit:description@@",
-        "orbit_shell": True,
-        "search": {"exclude": True},
-    }
-    body = "<h1>@@orbit:content@@</h1>"
-    return {f"{shell_url(depth)}index.md": with_front_matter(front, body) for depth in SHELL_DEPTHS}
+    names = {name: f"@@orbit:{name}@@" for name in ("title", "description")}
+    page = with_front_matter({**names, "orbit_shell": True, "search": {"exclude": True}}, "<h1>@@orbit:content@@</h1>")
+    return {f"{shell_url(depth)}index.md": page for depth in SHELL_DEPTHS}
 
 
 def _home(kinds: Sequence[Kind], title: str, has_documents: bool) -> str:
@@ -99,7 +86,7 @@ def _titled(title: str, content: str, description: str) -> str:
     return with_front_matter(front, f"# {title}\n\n{slot(content)}")
 
 
-def navigation(kinds: Sequence[Kind], documents: Mapping[str, str], *, has_tasks: bool = False) -> list[object]:
+def navigation(kinds: Sequence[Kind], documents: Mapping[str, str], *, has_tasks: bool) -> list[object]:
     """Return the navigation of the generated pages; `documents` are staged file → title, in order of their paths."""
     nav: list[object] = [{kind.labels: f"{kind.plural}/index.md"} for kind in kinds]
     nav += [{"By path": "paths/index.md"}, {"Map": "map/index.md"}]

@@ -12,6 +12,10 @@ Progress = Callable[[str, int, int], None]
 """Called with the step's name, how much of it is done, and how much there is."""
 
 
+def silent(step: str, done: int, of: int) -> None:
+    """Report no progress."""
+
+
 @dataclass(frozen=True, slots=True)
 class SiteResult:
     """Counts of files, the findings, and whether the build counts as good."""

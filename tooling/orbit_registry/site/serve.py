@@ -18,7 +18,7 @@ from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import CACHE, build_site
-from orbit_registry.site.result import Progress, SiteResult
+from orbit_registry.site.result import Progress, SiteResult, silent
 from orbit_registry.site.stamps import stamp_of
 from orbit_registry.workspace.workspace import open_workspace
 
@@ -203,7 +203,7 @@ def serve_site(
     out: Path | None = None,
     say: Callable[[str], None] = print,
     stop: threading.Event | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> None:
     """Build the site, serve it at 127.0.0.1, and build it again whenever something changed, until Ctrl-C or `stop`."""
     folder = out or registry.workspace.cache_folder / CACHE / "served"
@@ -241,7 +241,7 @@ class _Watch:
     def is_failing(self) -> bool:
         return bool(self._failure)
 
-    def begin(self, progress: Progress | None) -> None:
+    def begin(self, progress: Progress) -> None:
         """Build for the first time."""
         self._report(build_site(self._registry, self._folder, snapshot=False, progress=progress))
 

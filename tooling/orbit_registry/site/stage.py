@@ -7,7 +7,7 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ from orbit_registry.site.documents import (
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import Tasks
 from orbit_registry.site.output import Output
-from orbit_registry.site.pages import curated_pages, navigation, shells
+from orbit_registry.site.pages import navigation, shells
 from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url, relative
@@ -153,7 +153,6 @@ class SiteSources:
     """What a site is staged from."""
 
     publication: Publication
-    kinds: tuple[Kind, ...]
     documents: tuple[MirroredDocument, ...]
     folders: tuple[Path, ...]
     """The folders that were searched for documents."""
@@ -163,13 +162,15 @@ class SiteSources:
     adopted: Mapping[str, Record]
     """The records whose own page is one of these, by its path."""
     title: str
-    base_url: str | None
     site: SiteMap
-    skipped: tuple[Diagnostic, ...] = ()
+    skipped: tuple[Diagnostic, ...]
     """What was not read because it leads out of the repository."""
-    tasks: Tasks = field(default_factory=Tasks)
-    listed: tuple[Kind, ...] = ()
+    tasks: Tasks
+    kinds: tuple[Kind, ...]
+    listed: tuple[Kind, ...]
     """The kinds that the navigation names: those with records, and those that are looked for without."""
+    curated: Mapping[str, str]
+    """The pages that we write the source of, by their file."""
 
     @property
     def workspace(self) -> Workspace:
@@ -200,12 +201,6 @@ class BuildContext:
     code: str
     base_url: str | None
 
-    def export(self, file: Path) -> object:
-        """Write the snapshot for download, made of what was read for the pages."""
-        from orbit_registry.snapshot.export import export_snapshot  # most builds write none
-
-        return export_snapshot(self.registry.workspace, file, reading=self.registry.reading)
-
 
 def user_pages(publication: Publication, user_config: UserConfig) -> list[str]:
     """Return the files of a repository's own pages that may be read, from their folder."""
@@ -222,7 +217,7 @@ def user_pages(publication: Publication, user_config: UserConfig) -> list[str]:
     return names
 
 
-def stage(sources: SiteSources, pages: PageCache) -> StagedSite:
+def stage(sources: SiteSources, pages: PageCache, base_url: str | None) -> StagedSite:
     """Write the source tree into a folder, touching only what changed."""
     out = pages.out
     folder = out.folder
@@ -230,24 +225,20 @@ def stage(sources: SiteSources, pages: PageCache) -> StagedSite:
     problems = list(sources.skipped)
     titles = {document.path: title for document, title in _documents(sources, pages, problems)}
     mirrored = {document.staged: titles[document.path] for document in sources.documents if document.path in titles}
-    has_tasks = bool(sources.tasks.by_name)
-    curated = curated_pages(
-        sources.workspace.kinds, sources.title, sources.documents, has_tasks=has_tasks, listed=sources.listed
-    )
-    user_files = _copy_user_pages(sources, pages, problems) if sources.user_config else []
-    for path, text in {**curated, **shells()}.items():
+    user_files = _copy_user_pages(sources, sources.user_config, pages, problems) if sources.user_config else []
+    for path, text in {**sources.curated, **shells()}.items():
         if path not in user_files:
             out.write(f"{DOCS}/{path}", text)
-    nav = navigation(sources.listed, mirrored, has_tasks=has_tasks)
+    nav = navigation(sources.listed, mirrored, has_tasks=bool(sources.tasks.by_name))
     staged_names = {name.removeprefix(f"{DOCS}/") for name in out.after}
     nav = _navigation(sources, nav, user_files, staged_names, problems)
-    _configure(sources, out, nav, problems)
+    _configure(sources, out, nav, base_url, problems)
     out.finish()
     pages.save()
     settings = json.dumps(sources.user_config.data, sort_keys=True, default=_name_of) if sources.user_config else ""
     digest = key_of(out.after, digest_of_tree(folder / OVERRIDES), str(folder), settings)
     listed = {*user_files, *files_in(nav)}
-    unlisted = tuple(path for path in [*curated, *mirrored] if path not in listed)
+    unlisted = tuple(path for path in [*sources.curated, *mirrored] if path not in listed)
     return StagedSite(folder, digest, titles, nav, unlisted, (*problems, *pages.diagnostics))
 
 
@@ -284,43 +275,40 @@ def _as_read(sources: SiteSources, staged: str, page: str) -> str:
     return _UPWARDS.sub(r'\1="', page)
 
 
-def _copy_user_pages(sources: SiteSources, pages: PageCache, problems: list[Diagnostic]) -> list[str]:
-    if sources.user_config is None:
-        return []
-    site, docs = sources.site, sources.user_config.docs
+def _copy_user_pages(
+    sources: SiteSources, config: UserConfig, pages: PageCache, problems: list[Diagnostic]
+) -> list[str]:
+    site, docs = sources.site, config.docs
     mirrored = {document.path for document in sources.documents}
     copied = [name for name in sources.user_files if f"{docs}/{name}" not in mirrored]
     neighbours = key_of(sources.user_files, site.mirrored, site.curated, sorted(site.generated))
     for name in copied:
         info = (site.root / docs / name).stat()
         record = sources.adopted.get(f"{docs}/{name}")
-        states_nav = name.rpartition("/")[2] == sources.user_config.nav_file
+        states_nav = name.rpartition("/")[2] == config.nav_file
         stamp = [info.st_mtime_ns, info.st_size, info.st_ino]
         key = [name, stamp, search_words(record) if record else "", states_nav, neighbours]
-        pages.page(f"{DOCS}/{name}", key, partial(_user_page, sources, name, record, states_nav, problems))
+        as_it_is = states_nav or not is_markdown(name)
+        make = partial(_user_page, sources, docs, name, record, as_it_is, problems)
+        pages.page(f"{DOCS}/{name}", key, make)
     return copied
 
 
 def _user_page(
-    sources: SiteSources, name: str, record: Record | None, states_nav: bool, problems: list[Diagnostic]
+    sources: SiteSources, docs: str, name: str, record: Record | None, as_it_is: bool, problems: list[Diagnostic]
 ) -> Content | None:
-    docs = sources.user_config.docs if sources.user_config else ""
     path = f"{docs}/{name}"
-    if states_nav or not is_markdown(name):
-        return Content(_readable(sources.publication, inside(sources.workspace.root, path).read_bytes()))
+    if as_it_is:
+        content = inside(sources.workspace.root, path).read_bytes()
+        try:
+            return Content(sources.publication.text(content.decode("utf-8")).encode())
+        except UnicodeDecodeError:
+            return Content(content)
     text = _read(sources.publication, path, problems)
     if text is None:
         return None
     page = rewritten(text, path, docs, sources.site)
     return Content(with_record_slots(page.html, record) if record else page.html, None, page.diagnostics)
-
-
-def _readable(publication: Publication, content: bytes) -> bytes:
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError:
-        return content
-    return publication.text(text).encode()
 
 
 def _read(publication: Publication, path: str, problems: list[Diagnostic]) -> str | None:
@@ -333,27 +321,26 @@ def _read(publication: Publication, path: str, problems: list[Diagnostic]) -> st
         return None
 
 
-def _configure(sources: SiteSources, out: Output, nav: list[Any], problems: list[Diagnostic]) -> None:
+def _configure(
+    sources: SiteSources, out: Output, nav: list[Any], base_url: str | None, problems: list[Diagnostic]
+) -> None:
     user_config = sources.user_config
     folder = out.folder / OVERRIDES
     custom = user_config.data.get("theme") if user_config else None
     custom_dir = custom.get("custom_dir") if isinstance(custom, dict) else None
     templates = _tree(overrides())
     if user_config and custom_dir and (user_config.file.parent / str(custom_dir)).resolve() != overrides().resolve():
+        root, where = sources.workspace.root, Location(user_config.file.name)
         try:
-            templates |= _tree(
-                inside(sources.workspace.root, user_config.relative_path(str(custom_dir), sources.workspace.root))
-            )
+            templates |= _tree(inside(root, user_config.relative_path(str(custom_dir), root)))
         except UnsafePathError as error:
             message = f"theme.custom_dir is left out: {error.message}"
-            problems.append(
-                Diagnostic(UNREADABLE, Severity.WARNING, message, Location(user_config.file.name), LEADS_OUT)
-            )
+            problems.append(Diagnostic(UNREADABLE, Severity.WARNING, message, where, LEADS_OUT))
     for name, file in sorted(templates.items()):
         out.write(f"{OVERRIDES}/{name}", file.read_bytes())
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
     if user_config is None:
-        config = staged_config(default_config(sources.title, nav), folders, sources.base_url)
+        config = staged_config(default_config(sources.title, nav), folders, base_url)
     else:
         theme = custom if isinstance(custom, dict) else {"name": custom or "mkdocs"}
         base = {
@@ -375,17 +362,17 @@ def _configure(sources: SiteSources, out: Output, nav: list[Any], problems: list
             base |= {name: user_config.list_setting(name) for name in ("plugins", "markdown_extensions")}
             reason = f"its templates, plugins and snippets of files are left out: {user_config.blocked_reason}"
             problems.append(Diagnostic(UNREADABLE, Severity.WARNING, reason, Location(user_config.file.name), HINT))
-        config = staged_config(base, folders, sources.base_url)
+        config = staged_config(base, folders, base_url)
     out.write(CONFIG, dumped(config))
 
 
 def dumped(config: Mapping[str, Any]) -> str:
     """Return a configuration as YAML: JSON, but for the functions of Material's, which are named as in `mkdocs.yml`."""
-    names: set[str] = set()
+    names: set[str] = set()  # a text that only looks like one stays a text
 
-    def named(value: Any) -> str:
-        names.add(f"{_PYTHON_NAME}{value.__module__}.{value.__qualname__}")
-        return f"{_PYTHON_NAME}{value.__module__}.{value.__qualname__}"
+    def named(value: object) -> str:
+        names.add(name := f"{_PYTHON_NAME}{_name_of(value)}")
+        return name
 
     text = json.dumps(config, indent=1, sort_keys=True, default=named)
     for name in names:
