@@ -10,6 +10,7 @@ import difflib
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -140,7 +141,13 @@ def _find_hunk(lines: Sequence[str], hunk: _Hunk, expected: int, floor: int) -> 
         return positions[0]
     if positions:
         return Conflict(hunk.start + 1, f"what it changes stands in {len(positions)} places of the file by now")
-    for at, line in enumerate(hunk.before, expected):
+    # Compared where most of its old lines are, else the message would name a line that only moved.
+    numbers: dict[str, list[int]] = {}
+    for number, line in enumerate(hunk.before):
+        numbers.setdefault(line, []).append(number)
+    starts = Counter(at - number for at, line in enumerate(lines) for number in numbers.get(line, ()))
+    best = max(starts, key=lambda at: (starts[at], -abs(at - expected)), default=expected)
+    for at, line in enumerate(hunk.before, best):
         actual = lines[at] if 0 <= at < len(lines) else "the end of the file"
         if actual != line:
             break

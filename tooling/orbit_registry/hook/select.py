@@ -231,7 +231,8 @@ def _find_by_words(
         row = index.row(number) if len(by_words) < BY_WORDS[context.surface] and misses < NEAR_MISSES else None
         if row is None:
             break
-        is_miss = score < index.min_relevance
+        is_rule = scores is not None and row.values[GATE] == LINKED  # rules have a floor of their own in briefs
+        is_miss = score < (context.min_relevance if is_rule else index.min_relevance)
         by = [*triggers.get(number, ()), (way, "")]
         reason = "below relevance" if is_miss else _drop_reason(row, context, by, scores)
         misses += is_miss
