@@ -165,7 +165,7 @@ def test_a_kind_can_be_shipped_without_python(git_repo: Path, tmp_path: Path) ->
         assert ended.returncode == code, ended
         return json.loads(ended.stdout)
 
-    orbit("init", "--yes")
+    orbit("init", "--yes", "--schemas")
     assert (git_repo / ".orbit/schemas/experiment.schema.json").is_file()
     created = orbit("experiment", "add", "--title", "One", "--question", "Is it?", "--path", "src/**", "--yes")["data"]
     assert orbit("experiment", "list")["data"][0]["id"] == created["id"]

@@ -139,12 +139,17 @@ class Registry:
         return self.collection.records.get(any_id)
 
     @classmethod
-    def init(cls, path: str | Path = ".", *, dry_run: bool = False) -> SetupReport:
-        """Make the repository around a path a workspace; what the gate finds goes into the baseline."""
+    def init(
+        cls, path: str | Path = ".", *, adr_folder: str = "", schemas: bool = False, dry_run: bool = False
+    ) -> SetupReport:
+        """Make the repository around a path a workspace; what the gate finds goes into the baseline.
+
+        New decisions go to `adr_folder`, by default to the folder with the most. `schemas` are for editors.
+        """
         from orbit_registry.operations.init import refuse_outside_git, setup_workspace, undone_on_failure
 
         refuse_outside_git(Path(path))
-        report = setup_workspace(Path(path), load_kinds(), dry_run=dry_run)
+        report = setup_workspace(Path(path), load_kinds(), adr_folder=adr_folder, schemas=schemas, dry_run=dry_run)
         if report.detected is not None and not dry_run:
             from orbit_registry.checks import engine
 

@@ -1,18 +1,30 @@
 """`orbit init`: what it finds, what it writes, and that it keeps everything that is somebody else's."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.files import write
 
-from orbit_registry.errors import ConfigError, ForeignWorkspaceError, UnreadableFileError, WorkspaceNotFoundError
+from orbit_registry.errors import (
+    ConfigError,
+    ForeignWorkspaceError,
+    UnreadableFileError,
+    UnsafePathError,
+    UsageError,
+    WorkspaceNotFoundError,
+)  # fmt: skip
 from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.demo import make_demo
 from orbit_registry.operations.init import (
     GITATTRIBUTES,
     GITIGNORE,
+    LOG_ATTRIBUTES,
+    ProjectFiles,
     SetupReport,
-    detect_style,
+    project_files,
     schema_texts,
     setup_workspace,
 )
@@ -21,11 +33,12 @@ from orbit_registry.workspace.config import AdrConfig
 from orbit_registry.workspace.workspace import open_workspace
 
 Git = Callable[..., str]
+LOG = "docs/design/f/4_decisions.md"
 LINES = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
 
 
-def setup(folder: Path, *, dry_run: bool = False) -> SetupReport:
-    return setup_workspace(folder, load_kinds(), dry_run=dry_run)
+def setup(folder: Path, **options: Any) -> SetupReport:
+    return setup_workspace(folder, load_kinds(), **options)
 
 
 def tree(root: Path) -> dict[str, bytes]:
@@ -40,13 +53,15 @@ def test_a_repository_becomes_a_workspace(git_repo: Path) -> None:
 
     new = set(tree(git_repo)) - set(before)
     assert new == set(report.created)
-    assert {".orbit/config.yaml", ".orbit/schemas/adr.schema.json", ".gitignore", ".gitattributes"} <= new
+    assert new == {".orbit/config.yaml", ".gitignore", ".gitattributes"}
     assert open_workspace(git_repo).root == git_repo
     assert report.detected == AdrConfig("file", "docs/adr")
 
 
 def test_running_it_again_changes_nothing(git_repo: Path, git: Git) -> None:
-    setup(git_repo)
+    write(git_repo, LOG, "# Decisions\n")
+    git(git_repo, "add", "-A")
+    setup(git_repo, schemas=True)
     before, configured = tree(git_repo), (git_repo / ".git/config").read_bytes()
 
     report = setup(git_repo)
@@ -57,7 +72,9 @@ def test_running_it_again_changes_nothing(git_repo: Path, git: Git) -> None:
     assert git(git_repo, "config", "merge.orbit-log.driver").strip().endswith(" merge-driver %O %A %B %P")
 
 
-def test_a_dry_run_writes_nothing(git_repo: Path) -> None:
+def test_a_dry_run_writes_nothing(git_repo: Path, git: Git) -> None:
+    write(git_repo, LOG, "# Decisions\n")
+    git(git_repo, "add", "-A")
     before, configured = tree(git_repo), (git_repo / ".git/config").read_bytes()
 
     planned = setup(git_repo, dry_run=True)
@@ -69,6 +86,8 @@ def test_a_dry_run_writes_nothing(git_repo: Path) -> None:
 
 
 def test_a_clone_says_what_it_was_told(git_repo: Path, git: Git) -> None:
+    write(git_repo, LOG, "# Decisions\n")
+    git(git_repo, "add", "-A")
     setup(git_repo)
     git(git_repo, "config", "--remove-section", "merge.orbit-log")
 
@@ -94,6 +113,8 @@ def test_what_stands_in_gits_files_stays(git_repo: Path, name: str, text: str) -
 
 
 def test_the_ignored_is_ignored_and_records_are_not(git_repo: Path, git: Git) -> None:
+    write(git_repo, LOG, "# Decisions\n")
+    git(git_repo, "add", "-A")
     setup(git_repo)
     for name in (
         ".orbit/state/cache/x",
@@ -113,16 +134,55 @@ def test_the_ignored_is_ignored_and_records_are_not(git_repo: Path, git: Git) ->
     assert [line.rpartition(": ")[2] for line in attributes.splitlines()] == ["union", "orbit-log"]
 
 
-def test_decisions_that_git_ignores_are_somebody_elses(git_repo: Path, git: Git) -> None:
-    for folder in ("data/theirs/decisions", "doc/adr"):
-        (git_repo / folder).mkdir(parents=True)
-        (git_repo / folder / "0001-x.md").write_text("# X\n", "utf-8")
-    (git_repo / ".gitignore").write_text("data/\ndoc/\n", "utf-8")
+def test_schemas_and_merge_driver_come_where_they_are_of_use(git_repo: Path, git: Git) -> None:
+    plain = setup(git_repo)
+    for name in (".vscode/settings.json", LOG):
+        write(git_repo, name, "{}")
+    git(git_repo, "add", "-A")
 
-    ignored = detect_style(git_repo)
-    git(git_repo, "add", "-f", "data")
+    report = setup(git_repo)
 
-    assert (ignored.folder, detect_style(git_repo).folder) == ("docs/adr", "data/theirs/decisions")
+    assert (plain.driver, report.driver) == (False, True)
+    assert ".orbit/schemas/adr.schema.json" in report.created
+    assert (git_repo / ".gitattributes").read_text().splitlines() == [*GITATTRIBUTES, *LOG_ATTRIBUTES]
+
+
+def test_only_names_of_tracked_files_are_looked_at(git_repo: Path, git: Git) -> None:
+    write(git_repo, "docs/adr/0001-x.md", "# X\n")
+    untracked = project_files(git_repo)
+    for name in ("lib/adr/0001-x.md", "lib/adr/0002-y.md", ".github/workflows/ci.yml", "mkdocs.yml"):
+        write(git_repo, name, "# X\n")
+    git(git_repo, "add", "-A")
+    (git_repo / "lib/adr/0002-y.md").unlink()
+
+    files = project_files(git_repo)
+
+    assert untracked == ProjectFiles({})
+    assert (dict(files.folders), files.tools) == (
+        {"lib/adr": 2, "docs/adr": 1}, (".github/workflows/ci.yml", "mkdocs.yml"),
+    )  # fmt: skip
+    assert setup(git_repo, adr_folder="docs/adr/").detected == AdrConfig("file", "docs/adr", ("lib/adr",))
+    assert open_workspace(git_repo).config.adr.folder == "docs/adr"
+
+
+def test_a_folder_for_new_decisions_stays_inside(git_repo: Path) -> None:
+    before = tree(git_repo)
+    with pytest.raises(UnsafePathError):
+        setup(git_repo, adr_folder="../adr")
+    assert tree(git_repo) == before
+
+
+def test_a_demo_is_a_project_without_findings(tmp_path: Path, git: Git) -> None:
+    root = make_demo(tmp_path / "demo", load_kinds())
+
+    registry = Registry.open(root)
+    kinds = Counter(record.kind.name for record in registry.collection.records)
+    assert kinds == {"adr": 3, "learning": 4, "rule": 1}
+    assert registry.get("ADR-0001").status.name == "superseded"
+    assert list(registry.check().diagnostics) == []
+    assert git(root, "status", "--porcelain") == ""
+    with pytest.raises(UsageError, match="is not empty"):
+        make_demo(root, load_kinds())
 
 
 @pytest.mark.parametrize(
@@ -151,11 +211,12 @@ def test_decisions_that_git_ignores_are_somebody_elses(git_repo: Path, git: Git)
         (["doc/adr/0001-x.md", "adr/0001-x.md", "adr/0002-y.md"], AdrConfig("file", "adr", ("doc/adr",))),
     ],
 )
-def test_the_style_of_a_repository_is_found(tmp_path: Path, files: list[str], expected: AdrConfig) -> None:
+def test_the_style_of_a_repository_is_found(git_repo: Path, git: Git, files: list[str], expected: AdrConfig) -> None:
     for name in files:
-        write(tmp_path, name, "# X\n")
+        write(git_repo, name, "# X\n")
+    git(git_repo, "add", "-A")
 
-    assert detect_style(tmp_path) == expected
+    assert project_files(git_repo).adr == expected
 
 
 @pytest.mark.parametrize(
@@ -173,12 +234,14 @@ def test_the_style_of_a_repository_is_found(tmp_path: Path, files: list[str], ex
         ("\udcff", "docs/adr"),
     ],
 )
-def test_a_folder_that_adr_tools_was_told_is_heeded(tmp_path: Path, text: str, folder: str) -> None:
+def test_a_folder_that_adr_tools_was_told_is_heeded(tmp_path: Path, git: Git, text: str, folder: str) -> None:
     root = tmp_path / "project"
     for name in ("architecture/log", "../outside"):
         (root / name).mkdir(parents=True, exist_ok=True)
         (root / name / "0001-x.md").write_text("# X\n", "utf-8")
     (root / ".adr-dir").write_bytes(text.encode("utf-8", "surrogateescape"))
+    git(root, "init", "-q")
+    git(root, "add", "-A")
 
     assert setup(root).detected == AdrConfig("file", folder)
     assert open_workspace(root).config.adr.folder == folder
@@ -193,13 +256,14 @@ def test_a_home_outside_git_gets_personal_records_and_no_decisions(
     assert Registry.init(tmp_path).detected == AdrConfig("file", "docs/adr")
 
 
-def test_a_configuration_names_no_more_folders_than_it_may(git_repo: Path) -> None:
+def test_a_configuration_names_no_more_folders_than_it_may(git_repo: Path, git: Git) -> None:
     """Of more folders those with the most decisions are taken, so that the configuration can be read."""
     for number in range(503):
         folder = git_repo / f"part{number:03}/adr"
         folder.mkdir(parents=True)
         for copy in range(2 if number >= 100 else 1):
             (folder / f"{copy + 1:04}-x.md").write_text("# X\n", "utf-8")
+    git(git_repo, "add", "-A")
 
     result = setup(git_repo).detected
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -27,24 +28,38 @@ SCHEMAS = ".orbit/schemas/"
 
 @click.command()
 @click.argument("folder", default=".", type=click.Path(file_okay=False, exists=True))
+@click.option("--adr-folder", metavar="DIR", help="Where new decisions go; if not given, the folder with the most.")
+@click.option("--schemas", is_flag=True, help="Write JSON Schemas for editors too.")
+@click.option("--demo", metavar="DIR", help="Make a small project in a new folder, to try Orbit on.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
-def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
+def init(
+    folder: str, adr_folder: str | None, schemas: bool, demo: str | None, yes: bool, dry_run: bool, output: str
+) -> None:
     """Set up Orbit in this git repository.
 
-    It writes .orbit/config.yaml, JSON Schemas for editors, and lines in .gitignore and .gitattributes. Running it again
-    changes nothing.
+    It looks at the names of tracked files, and writes .orbit/config.yaml and lines in .gitignore and .gitattributes.
+    JSON Schemas are written where an editor's folder is tracked. Running it again changes nothing.
 
     \b
-    orbit init --yes
+    orbit init
+    orbit init --yes --adr-folder docs/adr
+    orbit init --demo /tmp/parcel
     """
+    if demo is not None:
+        _make_demo(Path(demo), output)
+        return
     if not yes and not dry_run and sys.stdin.isatty():
-        planned = Registry.init(Path(folder), dry_run=True)
+        planned = Registry.init(Path(folder), adr_folder=adr_folder or "", schemas=schemas, dry_run=True)
         if planned.created or planned.changed or planned.driver:
+            click.echo(visible("\n".join(_found_lines(planned))))
+            if planned.detected is not None and adr_folder is None and planned.detected.style == "file":
+                adr_folder = click.prompt("Folder for new decisions", default=planned.detected.folder)
+                planned = Registry.init(Path(folder), adr_folder=adr_folder, schemas=schemas, dry_run=True)
             click.echo(_setup_text(planned, "would be "))
             click.confirm("Go on?", default=True, abort=True)
-    report = Registry.init(Path(folder), dry_run=dry_run)
+    report = Registry.init(Path(folder), adr_folder=adr_folder or "", schemas=schemas, dry_run=dry_run)
     data: dict[str, object] = {
         "root": str(report.root), "created": report.created, "changed": report.changed, "kept": report.unchanged,
         "merge_driver": report.driver, "baselined": report.baselined,
@@ -54,6 +69,35 @@ def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
     if report.created and not dry_run:
         text += f"\nnext: `{steps[0]}`, or `{steps[1]}` for decisions that are written down already"
     emit(output, data, text, next_commands=steps)
+
+
+def _make_demo(folder: Path, output: str) -> None:
+    from orbit_registry.model.kind import load_kinds
+    from orbit_registry.operations.demo import COMMANDS, make_demo
+
+    root = make_demo(folder, load_kinds())
+    steps = [f"cd {shlex.quote(str(root))}", *COMMANDS]
+    text = "\n".join(
+        [f"{root}: a repository with 3 decisions, 4 learnings and 1 rule; try:", *(f"  {s}" for s in steps)]
+    )
+    emit(output, {"root": str(root)}, text, next_commands=steps)
+
+
+def _found_lines(report: SetupReport) -> list[str]:
+    """Return what was found in the repository, a line for each part of it."""
+    from orbit_registry.install.install import found_agents
+
+    files = report.files
+    parts = {
+        "decisions": [f"{folder} ({number})" for folder, number in files.folders.items()] if files else [],
+        "logs of decisions": files.logs if files else (),
+        "agents": found_agents(report.root),
+        "CI and site": files.tools if files else (),
+    }
+    lines = [
+        f"  {title}: {', '.join(entries[:5])}{' …' if len(entries) > 5 else ''}" for title, entries in parts.items()
+    ]
+    return ["found:", *(line for line, entries in zip(lines, parts.values(), strict=True) if entries)]
 
 
 def _setup_text(report: SetupReport, would: str) -> str:

@@ -22,7 +22,7 @@ from orbit_registry.install.install import HookState
 from orbit_registry.install.trial import Cost, Trial
 from orbit_registry.matching.pack import is_whole
 from orbit_registry.matching.sync import open_index
-from orbit_registry.operations.init import DRIVER, GITATTRIBUTES
+from orbit_registry.operations.init import DRIVER, attributes, has_logs, project_files
 from orbit_registry.render.records import check_command, unread_files, unread_text
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import BROKEN
@@ -167,14 +167,17 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
         return
     yield Finding("ok", "git", f"{git.ask('version') or 'git'}, work tree at {top}")
     lines = _read_text(workspace.root / ".gitattributes").splitlines()
-    missing = [line for line in GITATTRIBUTES if line not in lines]
+    files, adr = project_files(workspace.root), workspace.config.adr
+    missing = [line for line in attributes(files, adr) if line not in lines]
     if missing:
         yield Finding("warning", "git", f"lines are missing: {'; '.join(missing)}", ".gitattributes", "orbit init")
     if git.ask("check-ignore", ".orbit/state/log") is None:
         yield Finding("warning", "git", "git does not ignore .orbit/state/, which is this machine's own", ".gitignore",
                       "orbit init")  # fmt: skip
     driver = git.ask("config", f"merge.{DRIVER}.driver")
-    if driver is None:
+    if driver is None and not has_logs(files, adr):
+        yield from () if missing else [Finding("ok", "git", "attributes are set")]
+    elif driver is None:
         yield Finding("warning", "git", "this clone has no merge driver for decision logs", ".git/config", "orbit init")
     elif not _program_exists(driver):
         message = f"the merge driver starts a program that is gone: {driver.split(' -m ')[0]}"

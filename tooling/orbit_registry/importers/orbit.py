@@ -444,7 +444,7 @@ def target_of(start: Path, orbit: Path) -> Workspace:
                 raise WorkspaceNotFoundError(message, hint=hint) from None
     if (orbit / "config.yaml").exists():
         return open_workspace(root)
-    return Workspace(root, replace(config_of({}), adr=init.detect_style(root)), load_kinds())
+    return Workspace(root, replace(config_of({}), adr=init.project_files(root).adr), load_kinds())
 
 
 def make_workspace(target: Workspace) -> None:
@@ -452,12 +452,10 @@ def make_workspace(target: Workspace) -> None:
     config = target.orbit / "config.yaml"
     if not config.exists():
         note = f"\n# The tool whose records were taken over here.\n{MARK}: orbit\n"
-        write_atomic(config, init.config_text(init.detect_style(target.root)) + note)
+        write_atomic(config, init.config_text(init.project_files(target.root).adr) + note)
     top = Git(target.root).top
     if top is None or top == target.root:
         init.setup_workspace(target.root, load_kinds())
-    else:
-        init.write_schemas(open_workspace(target.root))
     hidden = _hidden_from_git(target)
     if hidden:
         lines = tuple(f"!{ORBIT}/{name}" for name in hidden)
@@ -472,13 +470,15 @@ def _hidden_from_git(target: Workspace) -> list[str]:
 
 def _workspace_files(target: Workspace) -> list[Outcome]:
     root, git = target.root, Git(target.root)
-    texts = {f"{target.config.schemas}/{name}": text for name, text in init.schema_texts(target.kinds).items()}
-    missing = [path for path, text in texts.items() if not _contains(root / path, text)]
+    missing: list[str] = []
     if not (target.orbit / "config.yaml").exists():
         missing.insert(0, f"{ORBIT}/config.yaml")
     if git.top == root:
-        rules = {".gitignore": init.GITIGNORE, ".gitattributes": init.GITATTRIBUTES}
-        missing += (path for path, lines in rules.items() if not all(_contains(root / path, line) for line in lines))
+        rules = {
+            ".gitignore": init.GITIGNORE,
+            ".gitattributes": init.attributes(init.project_files(root), target.config.adr),
+        }
+        missing += (path for path, rule in rules.items() if not all(_contains(root / path, line) for line in rule))
     outcomes = [Outcome("changed", path, None, "written for this tool") for path in missing]
     hidden = ", ".join(_hidden_from_git(target))
     if hidden:

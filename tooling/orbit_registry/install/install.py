@@ -6,7 +6,7 @@ import difflib
 import os
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -172,6 +172,19 @@ def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: 
         launcher.unlink()
     diff = _diff(path, text, new_text)
     return HookState(agent, scope, path, False, False, changed=new_text != text, diff=diff)
+
+
+def found_agents(root: Path) -> list[str]:
+    """Return the agents in use here: their folder is in the project or in the user's home."""
+    return [name for name in hook_agents() if any(map(Path.is_dir, _agent_folders(root, load_agent(name))))]
+
+
+def _agent_folders(root: Path, agent: Agent) -> Iterator[Path]:
+    for file in agent.settings.values():
+        parts = PurePosixPath(file.path.removeprefix("~/")).parts
+        shared = parts[0] in (".config", ".github")  # of many programs
+        if parts[0] != ".orbit":
+            yield settings_path(root, file).parents[len(parts) - (3 if shared else 2)]
 
 
 def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import posixpath
 import shutil
 import sys
 from collections import Counter
@@ -11,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, WorkspaceNotFoundError
+from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNotFoundError
 from orbit_registry.formats.adr.file_names import home_folder, is_archive_folder, is_decision_folder, is_decision_name
 from orbit_registry.formats.yaml import scalar_text
 from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
@@ -21,32 +19,61 @@ from orbit_registry.model.kind import KindTable
 from orbit_registry.model.scope import TASK_SCHEMA
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.workspace.config import CONFIG_SCHEMA, FOREIGN_HINT, AdrConfig, config_of, config_schema
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text, walk, write_atomic
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text, write_atomic
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.workspace import ORBIT, Workspace, has_only_state, open_workspace, user_home
+from orbit_registry.workspace.workspace import ORBIT, has_only_state, open_workspace, user_home
 
 DRIVER = "orbit-log"
 GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")
 OWN_GITIGNORE = ("/state/", ".tmp-*")
 """The same from within `.orbit/`, where there is no repository yet whose file it could be."""
-GITATTRIBUTES = (".orbit/**/votes.jsonl merge=union", f"**/{LOG_NAME} merge={DRIVER}")
+GITATTRIBUTES = (".orbit/**/votes.jsonl merge=union",)
+LOG_ATTRIBUTES = (f"**/{LOG_NAME} merge={DRIVER}",)
+"""Added where decisions are entries of logs."""
+CI_FILES = (
+    ".github/workflows/", ".gitlab-ci.yml", ".forgejo/workflows/", ".gitea/workflows/", "bitbucket-pipelines.yml",
+    "azure-pipelines.yml", "Jenkinsfile",
+)  # fmt: skip
 FOREIGN_FOLDERS = frozenset(
     {"test", "tests", "testdata", "fixtures", "example", "examples", "samples", "vendor", "versioned_docs"}
 )
 """Folders whose decisions are examples, or those of other projects."""
-ADR_FOLDERS = (
-    "docs/adr",
-    "docs/adrs",
-    "docs/decisions",
-    "docs/architecture/decisions",
-    "docs/architecture/adr",
-    "doc/adr",
-    "doc/architecture/decisions",
-    "architecture/decisions",
-    "adr",
-    "adrs",
-    ".decisions",
-)
+EDITORS = (".vscode", ".idea")
+"""Folders of editors, which read JSON Schemas."""
+SETTINGS = (
+    "project", "adr.style", "adr.folder", "adr.folders", "citations", "checks.ignore", "push.trust", "site.title",
+    "site.base_url", "site.repository",
+)  # fmt: skip
+"""What a new configuration names: the settings that people change."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFiles:
+    """What a repository's tracked files tell of it."""
+
+    folders: Mapping[str, int]
+    """Folders with decision documents and how many they hold, the most first."""
+    logs: tuple[str, ...] = ()
+    editors: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    """Files of a site or of CI."""
+
+    @property
+    def adr(self) -> AdrConfig:
+        """How decisions are written: the folder with the most, or logs, or the default."""
+        if self.folders:
+            return with_folder(self, next(iter(self.folders)))
+        return AdrConfig("log" if self.logs else "file", "docs/adr")
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        return {"adr_folders": dict(self.folders), "logs": list(self.logs), "tools": list(self.tools)}
+
+
+def with_folder(files: ProjectFiles, folder: str) -> AdrConfig:
+    """Return the settings of decisions in files, new ones in `folder`; the other folders follow it."""
+    others = tuple(name for name in files.folders if name != folder)
+    return AdrConfig("file", folder, others[: most_folders()])
 
 
 @dataclass(slots=True)
@@ -58,6 +85,8 @@ class SetupReport:
     changed: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     detected: AdrConfig | None = None
+    files: ProjectFiles | None = None
+    """What was found in the repository's files."""
     driver: bool = False
     """Whether this clone's git was told of the merge driver, or would be."""
     baselined: int = 0
@@ -101,10 +130,12 @@ def undone_on_failure(report: SetupReport) -> Iterator[None]:
         raise
 
 
-def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) -> SetupReport:
+def setup_workspace(
+    folder: Path, kinds: KindTable, *, adr_folder: str = "", schemas: bool = False, dry_run: bool = False
+) -> SetupReport:
     """Make `folder`, or the repository around it, a workspace; running it again changes nothing.
 
-    A failure leaves nothing behind.
+    New decisions go to `adr_folder`, if given. A failure leaves nothing behind.
     """
     git = Git(folder.resolve())
     root = git.top or folder.resolve()
@@ -116,30 +147,43 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml, and holds files", hint=FOREIGN_HINT)
     for path in (".gitignore", ".gitattributes") if git.top is not None else ():
         inside(root, path)
+    if adr_folder:
+        adr_folder = inside(root, adr_folder.rstrip("/")).relative_to(root.resolve()).as_posix()
     report = SetupReport(root, is_new=not orbit.exists())
     with undone_on_failure(report):
-        _write(report, kinds, git, config, dry_run)
+        report.files = project_files(root)
+        adr = _write_config(report, config, adr_folder, dry_run)
+        folder_of_schemas = open_workspace(root).config.schemas if config.exists() else f"{ORBIT}/schemas"
+        if schemas or report.files.editors or (root / folder_of_schemas).is_dir():
+            for name, text in schema_texts(kinds).items():
+                _write_file(report, f"{folder_of_schemas}/{name}", text.encode(), dry_run)
+        if git.top is None:  # if it becomes a repository later, local state is not committed
+            add_lines(report, f"{ORBIT}/.gitignore", OWN_GITIGNORE, dry_run)
+        else:
+            add_lines(report, ".gitignore", GITIGNORE, dry_run)
+            add_lines(report, ".gitattributes", attributes(report.files, adr), dry_run)
+            report.driver = has_logs(report.files, adr) and offer_driver(git, dry_run=dry_run)
     return report
 
 
-def _write(report: SetupReport, kinds: KindTable, git: Git, config: Path, dry_run: bool) -> None:
-    root = report.root
+def _write_config(report: SetupReport, config: Path, adr_folder: str, dry_run: bool) -> AdrConfig:
     if config.exists():
-        open_workspace(root)
         report.unchanged.append(f"{ORBIT}/config.yaml")
-    else:
-        # Decisions below a home folder belong to projects, and walking all of it takes long.
-        report.detected = config_of({}).adr if git.top is None and root == user_home().resolve() else detect_style(root)
-        _write_file(report, f"{ORBIT}/config.yaml", config_text(report.detected).encode(), dry_run)
-    schemas = open_workspace(root).config.schemas if config.exists() else f"{ORBIT}/schemas"
-    for name, text in schema_texts(kinds).items():
-        _write_file(report, f"{schemas}/{name}", text.encode(), dry_run)
-    if git.top is not None:
-        add_lines(report, ".gitignore", GITIGNORE, dry_run)
-        add_lines(report, ".gitattributes", GITATTRIBUTES, dry_run)
-        report.driver = offer_driver(git, dry_run=dry_run)
-    else:  # if it becomes a repository later, local state is not committed
-        add_lines(report, f"{ORBIT}/.gitignore", OWN_GITIGNORE, dry_run)
+        return open_workspace(report.root).config.adr
+    files = report.files or ProjectFiles({})
+    report.detected = with_folder(files, adr_folder) if adr_folder else files.adr
+    _write_file(report, f"{ORBIT}/config.yaml", config_text(report.detected).encode(), dry_run)
+    return report.detected
+
+
+def has_logs(files: ProjectFiles, adr: AdrConfig) -> bool:
+    """Say whether decisions are entries of logs, which a merge driver merges by entry."""
+    return bool(files.logs or adr.log) or adr.style == "log"
+
+
+def attributes(files: ProjectFiles, adr: AdrConfig) -> tuple[str, ...]:
+    """Return the lines of `.gitattributes` that a repository needs."""
+    return (*GITATTRIBUTES, *(LOG_ATTRIBUTES if has_logs(files, adr) else ()))
 
 
 def offer_driver(git: Git, *, dry_run: bool = False) -> bool:
@@ -158,23 +202,28 @@ def offer_driver(git: Git, *, dry_run: bool = False) -> bool:
     return True
 
 
-def detect_style(root: Path) -> AdrConfig:
-    """Return how decisions are written here: the folder of decision files with the most, or logs, or the default."""
-    logs = sorted((root / "docs/design").glob(f"*/{LOG_NAME}"))
-    configured = _adr_dir_folder(root)
-    candidates = [*([configured] if configured else []), *(folder for folder in ADR_FOLDERS if folder != configured)]
-    folders = _most_decisions(root, Counter({folder: _count_decisions(root / folder) for folder in candidates}))
-    if not folders and not logs:
-        folders = _most_decisions(root, _folders_by_name(root))
-    if folders:
-        return AdrConfig("file", folders[0], tuple(folders[1 : most_folders() + 1]))
-    return AdrConfig("log" if logs else "file", "docs/adr")
-
-
-def _most_decisions(root: Path, counts: Counter[str]) -> list[str]:
-    """Return the folders with decisions, the most first, without what git ignores: copies, which are never imported."""
+def project_files(root: Path) -> ProjectFiles:
+    """Look through the names of tracked files, and nothing else; outside git for nothing."""
     git = Git(root)
-    return [folder for folder, count in counts.most_common() if count and _is_not_ignored(git, folder)]
+    names = git.run_names("ls-files", "-z") if git.top is not None else []
+    configured = _adr_dir_folder(root)
+    counts: Counter[str] = Counter()
+    logs: list[str] = []
+    tools: list[str] = []
+    editors: set[str] = set()
+    for path in names:
+        folder, _, name = path.rpartition("/")
+        if name.endswith(".md") and is_decision_name(name[:-3]):
+            home = home_folder(folder)
+            counts[home] += home == configured or _is_adr_folder(home)
+        if name == LOG_NAME and path.startswith("docs/design/"):
+            logs.append(path)
+        if path.startswith(CI_FILES) or path == "mkdocs.yml":
+            tools.append(path)
+        editors.update(editor for editor in EDITORS if path.startswith(f"{editor}/"))
+    order = sorted(counts, key=lambda folder: (-counts[folder], folder.count("/"), folder))
+    folders = {folder: counts[folder] for folder in order if counts[folder]}
+    return ProjectFiles(folders, tuple(logs), tuple(sorted(editors)), tuple(tools))
 
 
 def most_folders() -> int:
@@ -182,28 +231,11 @@ def most_folders() -> int:
     return int(config_schema().document["properties"]["adr"]["properties"]["folders"]["maxItems"])
 
 
-def _folders_by_name(root: Path) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for path in walk(root, hidden=False):
-        folder = home_folder(posixpath.dirname(path))
-        stem, suffix = posixpath.splitext(posixpath.basename(path))
-        parts = folder.lower().split("/")
-        if (
-            is_decision_folder(parts[-1])
-            and FOREIGN_FOLDERS.isdisjoint(parts)
-            and not any(map(is_archive_folder, parts))
-        ):
-            counts[folder] += suffix == ".md" and is_decision_name(stem)
-    return counts
-
-
-def _is_not_ignored(git: Git, folder: str) -> bool:
-    if git.top is None:
-        return True
-    try:
-        return bool(git.run_names("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder))
-    except GitError:
-        return True
+def _is_adr_folder(folder: str) -> bool:
+    parts = folder.lower().split("/")
+    return (
+        is_decision_folder(parts[-1]) and FOREIGN_FOLDERS.isdisjoint(parts) and not any(map(is_archive_folder, parts))
+    )
 
 
 def _adr_dir_folder(root: Path) -> str | None:
@@ -215,62 +247,34 @@ def _adr_dir_folder(root: Path) -> str | None:
         return None
 
 
-def _count_decisions(folder: Path) -> int:
-    try:
-        entries = list(folder.iterdir())
-        count = sum(entry.suffix == ".md" and is_decision_name(entry.stem) for entry in entries)
-        return count + sum(
-            _count_decisions(entry) for entry in entries if is_archive_folder(entry.name) and not entry.is_symlink()
-        )
-    except OSError:
-        return 0
-
-
 def config_text(detected: AdrConfig) -> str:
-    """Return a new configuration: what was detected as values, every other default of the schema as a comment."""
-    adr: dict[str, object] = {}
+    """Return a new configuration: the settings that people change, what was detected as values, others as comments."""
+    values: dict[str, object] = {}
     if detected != config_of({}).adr:
-        adr = {"style": detected.style, "folder": detected.folder}
-        adr |= {"folders": [*detected.folders]} if detected.folders else {}
-    forms = config_schema().document["properties"]
-    plain = [_setting(name, form, None) for name, form in forms.items() if "default" in form]
-    sections = [
-        _section(name, form, adr if name == "adr" else {}) for name, form in forms.items() if "properties" in form
-    ]
-    return "\n\n".join([_HEAD, "\n".join(plain), *sections]) + "\n"
+        values = {"adr.style": detected.style, "adr.folder": detected.folder}
+        values |= {"adr.folders": [*detected.folders]} if detected.folders else {}
+    lines, forms = [_HEAD], config_schema().document["properties"]
+    for setting in SETTINGS:
+        section, _, key = setting.partition(".")
+        form, indent = forms[section], ""
+        if key:
+            header = f"{section}:" if any(name.startswith(f"{section}.") for name in values) else f"# {section}:"
+            lines += [] if header in lines else [header]
+            form, indent = form["properties"][key], "  "
+        value = values.get(setting, form["default"])
+        text = scalar_text(value) if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+        description = form["description"].rstrip(".")
+        mark = "" if setting in values else "# "
+        lines.append(f"{mark}{f'{indent}{key or section}: {text}':<24} # {description[0].lower()}{description[1:]}")
+    return "\n".join(lines) + "\n"
 
 
 _HEAD = """\
-# yaml-language-server: $schema=schemas/config.schema.json
 # Orbit's configuration. A line that starts with `#` shows a default; remove the `#` to change it.
+# All other settings: docs/reference/configuration.md in Orbit's documentation.
 format: orbit-registry
-schema_version: 1"""
-
-
-def _section(name: str, form: Mapping[str, Any], values: Mapping[str, object], indent: str = "") -> str:
-    lines = [_line(f"{indent}{name}:", form, is_set=bool(values))]
-    for key, subform in form["properties"].items():
-        below = f"{indent}  "
-        lines.append(
-            _section(key, subform, {}, below)
-            if "properties" in subform
-            else _setting(key, subform, values.get(key), below)
-        )
-    return "\n".join(lines)
-
-
-def _setting(name: str, form: Mapping[str, Any], configured: object, indent: str = "") -> str:
-    value = form["default"] if configured is None else configured
-    if isinstance(value, dict) and value:
-        entries = [f"#   {indent}{key}: [{', '.join(names)}]" for key, names in value.items()]
-        return "\n".join([_line(f"{indent}{name}:", form), *entries])
-    text = scalar_text(value) if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
-    return _line(f"{indent}{name}: {text}", form, is_set=configured is not None)
-
-
-def _line(text: str, form: Mapping[str, Any], *, is_set: bool = False) -> str:
-    description = form["description"].rstrip(".")
-    return f"{'' if is_set else '# '}{text:<24} # {description[0].lower()}{description[1:]}"
+schema_version: 1
+"""
 
 
 def schema_texts(kinds: KindTable) -> dict[str, str]:
@@ -278,13 +282,6 @@ def schema_texts(kinds: KindTable) -> dict[str, str]:
     texts = {f"{kind.name}.schema.json": json.dumps(kind.schema.document, indent=2) + "\n" for kind in kinds}
     plain = (CONFIG_SCHEMA, ENVELOPE_SCHEMA, TASK_SCHEMA)
     return {**texts, **{file.name: file.read_text(encoding="utf-8") for file in plain}}
-
-
-def write_schemas(workspace: Workspace) -> None:
-    """Bring the schemas for editors up to date."""
-    report = SetupReport(workspace.root)
-    for name, text in schema_texts(workspace.kinds).items():
-        _write_file(report, f"{workspace.config.schemas}/{name}", text.encode(), dry_run=False)
 
 
 def _write_file(report: SetupReport, path: str, content: bytes, dry_run: bool) -> None:
