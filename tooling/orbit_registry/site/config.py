@@ -34,14 +34,8 @@ PALETTE = [
         (": dark", "slate", "weather-night", "dark; switch to the system's"),
     )
 ]
-FEATURES = [
-    "navigation.indexes",
-    "navigation.prune",
-    "navigation.top",
-    "navigation.footer",
-    "toc.follow",
-    "content.code.copy",
-]
+FEATURES = [f"navigation.{name}" for name in ("indexes", "prune", "top", "footer")]
+FEATURES += ["toc.follow", "content.code.copy"]
 EXTENSIONS: list[Any] = [
     "admonition",
     "attr_list",
@@ -299,11 +293,7 @@ def completed_nav(existing: Sequence[object], pages: Sequence[str], generated: S
 
     nav = list(existing) or nest_paths(pages)
     listed = set(files_in(nav))
-    for entry in generated:
-        files = list(files_in([entry]))
-        if files and not listed & set(files):
-            nav.append(entry)
-    return nav
+    return nav + [entry for entry in generated if (files := {*files_in([entry])}) and not listed & files]
 
 
 def files_in(entries: Sequence[object]) -> Iterator[str]:
@@ -322,7 +312,8 @@ def without_missing(entries: Sequence[object], pages: Set[str]) -> tuple[list[ob
     missing: list[str] = []
     for entry in entries:
         if isinstance(entry, str):
-            (remaining if _exists(entry, pages) else missing).append(entry)
+            exists = entry in pages or "://" in entry or entry.startswith("/")
+            (remaining if exists else missing).append(entry)
         elif isinstance(entry, dict):
             inner: dict[object, object] = {}
             for title, value in entry.items():
@@ -333,7 +324,3 @@ def without_missing(entries: Sequence[object], pages: Set[str]) -> tuple[list[ob
             if inner:
                 remaining.append(inner)
     return remaining, missing
-
-
-def _exists(page: str, pages: Set[str]) -> bool:
-    return page in pages or "://" in page or page.startswith("/")

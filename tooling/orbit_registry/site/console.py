@@ -139,25 +139,14 @@ def _packed(archive: Archive, folder: Path) -> str:
     npm = shutil.which("npm")
     if npm is None:
         return "npm, which fetches DuckDB for the browser, is not installed"
-    command = [
-        npm,
-        "pack",
-        f"{archive.name}@{archive.version}",
-        "--ignore-scripts",
-        "--fetch-retries=0",
-        "--loglevel=error",
-    ]
+    options = ("--ignore-scripts", "--fetch-retries=0", "--loglevel=error")
+    command = [npm, "pack", f"{archive.name}@{archive.version}", *options]
     with tempfile.TemporaryDirectory(prefix="orbit-") as work_folder:
         try:
             done = subprocess.run(
-                command,
-                cwd=work_folder,
-                capture_output=True,
-                text=True,
-                stdin=subprocess.DEVNULL,
-                timeout=SECONDS,
+                command, cwd=work_folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=SECONDS,
                 check=False,
-            )
+            )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"npm did not run: {error}"
         packed = Path(work_folder) / archive.file
@@ -177,22 +166,27 @@ def _packed(archive: Archive, folder: Path) -> str:
     return ""
 
 
-def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
-    """Return the page's content.
+_WITHOUT = (
+    '<p class="orbit-hint">This site was built without the console that asks here, in the browser: '
+    "<code>site.console: true</code> in <code>.orbit/config.yaml</code> adds it.</p>"
+)
 
-    `works` says whether DuckDB for the browser is part of this site, `database` whether the snapshot is.
-    """
+
+def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
+    """Return the page's content; `works` says whether DuckDB for the browser is part of the site."""
     live = [record for record in records if record.phase == "live"]
     any_id = live[0].id if live else "ADR-0001"
     path = next((path for record in live for path in map(_path_in, record.globs) if path), "src/app.py")
     words = " ".join(re.findall(r"\w+", live[0].title)[:4]) if live else "retry"
-    examples = "".join(_example(what, sql.format(path=path, id=any_id, words=words)) for what, sql in EXAMPLES)
+    filled = [(escape(what), escape(sql.format(path=path, id=any_id, words=words))) for what, sql in EXAMPLES]
+    row = "<li><span>{}</span><pre><code data-orbit-sql>{}</code></pre></li>"
+    examples = "".join(row.format(what, sql) for what, sql in filled)
     name = "<code>snapshot.duckdb</code>"
     download = f'<a href="{relative(PAGE, "snapshot.duckdb")}" download>{name}</a>' if database else name
     return (
         f"<p>Every record, scope, link and vote is in {download}, a DuckDB file that needs nothing of ours: "
         "<code>duckdb snapshot.duckdb</code> asks it in a shell, <code>orbit query</code> in a checkout.</p>"
-        f'{_console() if works else _without()}<h2 id="examples">What can be asked</h2>'
+        f'{_console() if works else _WITHOUT}<h2 id="examples">What can be asked</h2>'
         f'<ul class="orbit-queries">{examples}</ul>'
     )
 
@@ -200,10 +194,6 @@ def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
 def _path_in(glob: str) -> str:
     plain = glob.removesuffix("**").rstrip("/")
     return "" if not plain or set(plain) & set("!*?[]{}'\\") else plain + "/x" * (plain != glob)
-
-
-def _example(what: str, sql: str) -> str:
-    return f"<li><span>{escape(what)}</span><pre><code data-orbit-sql>{escape(sql)}</code></pre></li>"
 
 
 def _console() -> str:
@@ -222,11 +212,4 @@ def _console() -> str:
         '<p class="orbit-said" role="status" aria-live="polite"></p>'
         '<div class="orbit-answer" tabindex="0" role="region" aria-label="Answer" hidden></div></form>'
         f'<script src="{relative(PAGE, SCRIPT)}" type="module"></script>'
-    )
-
-
-def _without() -> str:
-    return (
-        '<p class="orbit-hint">This site was built without the console that asks here, in the browser: '
-        "<code>site.console: true</code> in <code>.orbit/config.yaml</code> adds it.</p>"
     )

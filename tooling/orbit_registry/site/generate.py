@@ -50,29 +50,18 @@ def _run(generator: str, config: Path, folder: Path) -> str:
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
     try:
         done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
+            command, capture_output=True, encoding="utf-8", errors="replace", env=environment,
+            stdin=subprocess.DEVNULL, timeout=TIMEOUT_SECONDS, check=False,
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
-        message = f"{generator} took more than {TIMEOUT_SECONDS} s"
-        raise GeneratorError(
-            message, hint="leave plugins that are slow out of mkdocs.yml, or mirror fewer documents"
-        ) from None
+        hint = "leave plugins that are slow out of mkdocs.yml, or mirror fewer documents"
+        raise GeneratorError(f"{generator} took more than {TIMEOUT_SECONDS} s", hint=hint) from None
     if done.returncode:
         last = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()][-3:]
-        raise GeneratorError(
-            f"{generator} failed: {' / '.join(last) or f'exit {done.returncode}'}",
-            hint=f"install `{PACKAGES[generator]}`, which brings the generator"
-            if "No module named" in done.stderr
-            else f"`{generator} build --config-file {config}` says more",
-        )
+        hint = f"`{generator} build --config-file {config}` says more"
+        if "No module named" in done.stderr:
+            hint = f"install `{PACKAGES[generator]}`, which brings the generator"
+        raise GeneratorError(f"{generator} failed: {' / '.join(last) or f'exit {done.returncode}'}", hint=hint)
     if generator != MKDOCS:
         shutil.rmtree(folder, ignore_errors=True)
         built.rename(folder)

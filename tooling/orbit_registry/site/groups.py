@@ -49,10 +49,12 @@ class Groups:
         """Return how a page names a tag's page; None where it has none."""
         return relative(page, tag_url(tag)) if tag in self.tags else None
 
-    def column_link(self, kind: Kind, column: str, word: str, page: str) -> str | None:
-        """Return how a page names the page of a word in a column; None where it has none."""
+    def column_words(self, record: Record, column: str, page: str) -> list[dict[str, str | None]]:
+        """Return the words of a record's column, each with how a page names theirs; None where it has none."""
+        kind, words = record.kind, texts_of([record], column)
         groups = self.columns.get((kind.name, column), {})
-        return relative(page, column_url(kind, column, word)) if word in groups else None
+        links = ((word, relative(page, column_url(kind, column, word)) if word in groups else None) for word in words)
+        return [{"word": word, "url": url} for word, url in links]
 
     def pages(self, kinds: Sequence[Kind]) -> Iterator[GroupPage]:
         """Yield every page."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -52,27 +52,27 @@ def health_html(
     tiles = "".join(_tile(concern.anchor, concern.name, len(concern.rows), concern.command) for concern in concerns)
     tiles += _tile("unreadable", "Files without a readable record", len(unread), "orbit check --all")
     lists = "".join(map(_list, open_concerns))
-    above = (
-        f'{_verdict(open_concerns, unread, len(records))}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
-    )
+    verdict = _verdict(open_concerns, unread, len(records))
+    above = f'{verdict}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
     return f"{above}{treemap}{_ages(records, today)}{_statuses(kinds, records)}"
 
 
 def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], today: date) -> list[Concern]:
     """Return everything that is looked at, what is fine among it."""
     live = [record for record in records if record.phase == "live"]
-    doubts = [(record, freshness[record.path]) for record in live if record.path in freshness]
-    over, stale = (
-        [(record, _reasons(doubt), _remedy(record, doubt)) for record, doubt in doubts if doubt.state is state]
-        for state in (State.EXPIRED, State.STALE)
-    )
+    rows: dict[State, list[tuple[Record, str, str]]] = defaultdict(list)
+    for record in live:
+        if doubt := freshness.get(record.path):
+            reasons = "; ".join(reason.message for reason in doubt.reasons)
+            likeliest = next(iter(remedies(record, doubt)), f"orbit show {record.id}")
+            rows[doubt.state].append((record, reasons, likeliest))
     days = {record.path: _waits(record, today) for record in records}
     late = [record for record in records if days[record.path] > WAITING_DAYS]
-    waiting = [(record, f"{days[record.path]:,} days", _deciding(record).replace("ID", record.id)) for record in late]
+    waiting = [(record, f"{days[record.path]:,} days", _deciding(record, record.id)) for record in late]
     scopes = "orbit scope suggest ID"
     led = {link.to for record in live for link in record.links}
     unknown = [
-        (record, record.text("status_raw") or "its source states none", _deciding(record).replace("ID", record.id))
+        (record, record.text("status_raw") or "its source states none", _deciding(record, record.id))
         for record in without_status(records)
     ]
     bare = [
@@ -83,27 +83,18 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
     settle = approval_command([record for record, _, _ in unknown]) or "orbit queue"
     decides = _deciding(late[0]) if late else "orbit show ID"
     return [
-        Concern("expired", "No longer hold", "orbit learning prune", "retires learnings.", over),
-        Concern("stale", "May no longer hold", "orbit stale", "says of each what to do.", stale),
+        Concern("expired", "No longer hold", "orbit learning prune", "retires learnings.", rows[State.EXPIRED]),
+        Concern("stale", "May no longer hold", "orbit stale", "says of each what to do.", rows[State.STALE]),
         Concern("waiting", f"Not decided for {WAITING_DAYS} days", decides, "decides one.", waiting),
         Concern("unknown", "Status unknown", settle, "lists what it accepts without --dry-run.", unknown),
         Concern("unscoped", "In force, but never shown", scopes, "proposes where it applies.", bare),
     ]
 
 
-def _remedy(record: Record, freshness: Freshness) -> str:
-    """Return the likeliest of the commands that `orbit stale` names."""
-    return next(iter(remedies(record, freshness)), f"orbit show {record.id}")
-
-
-def _deciding(record: Record) -> str:
+def _deciding(record: Record, name: str = "ID") -> str:
     kind = record.kind
     verb = next((verb for verb, status in kind.verbs.items() if kind.statuses[status].phase == "live"), None)
-    return f"orbit {kind.name} {verb} ID" if verb else "orbit show ID"
-
-
-def _reasons(freshness: Freshness) -> str:
-    return "; ".join(reason.message for reason in freshness.reasons)
+    return f"orbit {kind.name} {verb} {name}" if verb else f"orbit show {name}"
 
 
 def _waits(record: Record, today: date) -> int:

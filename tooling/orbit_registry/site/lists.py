@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -136,17 +136,16 @@ def _cells(record: Record, page: str, relations: Relations, site: SiteMap) -> Se
     cells: list[tuple[str, str, str | None]] = []
     url = relative(page, url_of(record))
     for column in record.kind.columns:
-        if column in ("id", record.kind.headline, "title"):
-            text = record.id if column == "id" else record.title
-            cells.append((column, text, url))
+        if column == "id":
+            cells.append((column, record.id, url))
+        elif column in (record.kind.headline, "title"):
+            cells.append((column, record.title, url))
         elif column == "status":
             cells.append((column, record.status.word, None))
-        elif column == "date":
-            cells.append((column, (record.text(column) or "")[:10], None))
         else:
-            cells.append((column, ", ".join(words_in(record.data.get(column))), None))
-    cells.append((CITED, str(relations.citers.count(url_of(record)) or ""), None))
-    return cells
+            text = ", ".join(words_in(record.data.get(column)))
+            cells.append((column, text[:10] if column == "date" else text, None))
+    return [*cells, (CITED, str(relations.citers.count(url_of(record)) or ""), None)]
 
 
 def _row(record: Record, row: Sequence[tuple[str, str, str | None]], page: str, relations: Relations) -> str:
@@ -184,9 +183,8 @@ def counts_html(kinds: Sequence[Kind], indexes: Mapping[str, Index], doubted: Co
         pending = [record.status.name for record in by_kind[kind.name] if record.status.waits]
         unknown += len(without_status(by_kind[kind.name]))
         if pending:
-            waiting[f"{kind.plural}/?{'&'.join(f'status={status}' for status in dict.fromkeys(pending))}"] = len(
-                pending
-            )
+            query = "&".join(f"status={status}" for status in dict.fromkeys(pending))
+            waiting[f"{kind.plural}/?{query}"] = len(pending)
     counted = sorted(kinds, key=lambda kind: (not kind.is_expected, -len(by_kind[kind.name])))[:COUNTED_KINDS]
     for kind in (kind for kind in kinds if kind in counted):
         of_kind = by_kind[kind.name]
@@ -212,9 +210,8 @@ def recent_html(records: Sequence[Record], page: str) -> str:
     """Return the records that changed last."""
     some = newest(records, RECENT + RECENT_FOLDED)
     if not some:
-        return (
-            "<p>Nothing yet: <code>orbit adr add</code> and <code>orbit learning add</code> make the first records.</p>"
-        )
+        commands = "<code>orbit adr add</code> and <code>orbit learning add</code>"
+        return f"<p>Nothing yet: {commands} make the first records.</p>"
     days = [(record, escape((record.text("updated_at") or "")[:10])) for record in some]
     rows = [(record, f'<time datetime="{day}">{day}</time>') for record, day in days]
     items = items_html(rows[:RECENT], page)
@@ -227,16 +224,16 @@ def recent_html(records: Sequence[Record], page: str) -> str:
 
 def documents_html(documents: Sequence[MirroredDocument], titles: Mapping[str, str], page: str) -> str:
     """Return the mirrored documents, by folder."""
-    folders: dict[str, list[str]] = {}
+    folders: dict[str, str] = defaultdict(str)
     for document in documents:
         if document.path in titles:
             item = f'<li><a href="{escape(relative(page, document.url))}">{escape(titles[document.path])}</a></li>'
-            folders.setdefault(document.path.rpartition("/")[0] or ".", []).append(item)
-    sections = []
-    for name, items in sorted(folders.items()):
-        anchor = folder_anchor("" if name == "." else name)
-        sections.append(f'<section><h2 id="{anchor}">{escape(name)}</h2><ul>{"".join(items)}</ul></section>')
-    return f'<div class="orbit-shelf">{"".join(sections)}</div>'
+            folders[document.path.rpartition("/")[0]] += item
+    sections = "".join(
+        f'<section><h2 id="{folder_anchor(name)}">{escape(name or ".")}</h2><ul>{items}</ul></section>'
+        for name, items in sorted(folders.items())
+    )
+    return f'<div class="orbit-shelf">{sections}</div>'
 
 
 SCRIPT = "assets/orbit/filter.js"

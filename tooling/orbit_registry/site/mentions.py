@@ -7,7 +7,6 @@ import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from html import escape
 from urllib.parse import quote
 
@@ -46,14 +45,8 @@ class Citers:
     files: dict[str, list[CitingFile]] = field(default_factory=lambda: defaultdict(list))
     titles: Mapping[str, str] = field(default_factory=dict)
     """Of the documents that are pages, by path."""
-    candidates: Sequence[Record] = ()
-    pages: Sequence[str] = ()
-    """The documents that are pages."""
-
-    @cached_property
-    def applying(self) -> Mapping[str, Sequence[Record]]:
-        """The live records whose scope matches a document with a page, by path."""
-        return applying_to(self.candidates, self.pages)
+    applying: Mapping[str, Sequence[Record]] = field(default_factory=dict)
+    """The live records whose scope matches a document that is a page, by path."""
 
     def count(self, url: str) -> int:
         """Return how many records and files cite what a page shows."""
@@ -71,7 +64,7 @@ def citers_of(
 
     A citation in a decision's entry of a document counts for the decision, not for the document.
     """
-    citers = Citers(titles=titles, candidates=records, pages=list(site.mirrored))
+    citers = Citers(titles=titles, applying=_applying_to(records, site.mirrored))
     entries: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for record in records:
         names = references_of(record)
@@ -79,7 +72,8 @@ def citers_of(
             entries[record.source.path].append(names.entry)
         if not names.ids and not names.links:
             continue
-        origin = record.source.path if names.entry and record.source else _home(record)
+        home = record.body_path if record.kind.in_document else record.path
+        origin = record.source.path if names.entry and record.source else home
         for url in dict.fromkeys(url for url, _ in _named(names, origin, site)):
             if url != url_of(record):
                 citers.records[url].append(record)
@@ -94,17 +88,12 @@ def citers_of(
     return citers
 
 
-def applying_to(records: Iterable[Record], paths: Sequence[str]) -> Mapping[str, Sequence[Record]]:
-    """Return the live records whose scope matches each file."""
+def _applying_to(records: Iterable[Record], paths: Iterable[str]) -> Mapping[str, Sequence[Record]]:
     live = [record for record in records if record.phase == "live"]
     scopes = [(record, [glob for glob in map(parse_glob, record.globs) if isinstance(glob, Glob)]) for record in live]
     return {
         path: matches for path in paths if (matches := [record for record, globs in scopes if match_any(globs, path)])
     }
-
-
-def _home(record: Record) -> str:
-    return record.body_path if record.kind.in_document else record.path
 
 
 def _named(names: References, origin: str, site: SiteMap) -> Iterator[tuple[str, int]]:
@@ -128,11 +117,11 @@ _WAYS = ("", "holds only for it", "as evidence")
 class TaskLookup:
     """Configured ways to look up a task; `{id}` is replaced by the task in each."""
 
-    url: str = ""
-    files: tuple[str, ...] = ()
-    command: tuple[str, ...] = ()
-    leaves_out: Callable[[str], bool] | None = None
-    """Says of which files not even the name may be read; None where all may."""
+    url: str
+    files: tuple[str, ...]
+    command: tuple[str, ...]
+    leaves_out: Callable[[str], bool]
+    """Says of which files not even the name may be read."""
 
     def address(self, task: str) -> str | None:
         """Return where a browser finds a task."""
@@ -142,13 +131,11 @@ class TaskLookup:
         """Return the file of the repository that holds a task, with its address or site URL."""
         for pattern in self.files:
             path = pattern.replace("{id}", task)
-            if self.leaves_out is not None and self.leaves_out(path):
+            if self.leaves_out(path):
                 continue
             destination = site.target("", f"/{path}")
             if not destination.broken:
-                return path, destination.url if destination.outside or destination.url is None else relative(
-                    TASKS, destination.url
-                )
+                return path, destination.address(TASKS)
         return None
 
 
@@ -156,8 +143,8 @@ class TaskLookup:
 class Tasks:
     """The tasks in their natural order, each with the records that name it and what for; and where tasks are."""
 
-    by_name: Mapping[str, Sequence[tuple[Record, str]]] = field(default_factory=dict)
-    lookup: TaskLookup = field(default_factory=TaskLookup)
+    by_name: Mapping[str, Sequence[tuple[Record, str]]]
+    lookup: TaskLookup
 
     @property
     def has_titles(self) -> bool:
@@ -203,10 +190,8 @@ def _lookup_note(lookup: TaskLookup) -> str:
     if lookup.command:
         words = " ".join("{id}" if word == "{id}" else shlex.quote(word) for word in lookup.command)
         ways.append(f"To look one up: <code>{escape(words)}</code>")
-    return (
-        " ".join(ways)
-        or "Where tasks stand is not known here: set <code>tasks.url</code> in <code>.orbit/config.yaml</code>."
-    )
+    unknown = "Where tasks stand is not known here: set <code>tasks.url</code> in <code>.orbit/config.yaml</code>."
+    return " ".join(ways) or unknown
 
 
 def _row(task: str, citing: Sequence[tuple[Record, str]], tasks: Tasks, site: SiteMap) -> str:

@@ -231,19 +231,17 @@ class _Renderer:
             return f'<span class="{kind}" title="{reason}: {escape(target)}">', False
         if destination.url in self.site.labels and destination.url != self.origin.page and "title" not in attributes:
             return citation(self.site, self.origin.page, destination.url), True
-        href, outside = destination.url, ' rel="noopener noreferrer"'
-        if not destination.outside:
-            href, outside = relative(self.origin.page, destination.url), ""
+        href = escape(destination.address(self.origin.page) or "")
+        outside = ' rel="noopener noreferrer"' if destination.outside else ""
         title = f' title="{attributes["title"]}"' if "title" in attributes else ""
-        return f'<a href="{escape(href)}"{title}{outside}>', True
+        return f'<a href="{href}"{title}{outside}>', True
 
     def _anchor(self, target: str) -> Destination:
         anchor = anchor_of(target[1:])
         prefixed = HEADING_PREFIX + anchor.lower()
         if target == "#" or any(heading.id == prefixed for heading in self.headings):
             return Destination(f"{self.origin.page}#{prefixed if target != '#' else ''}")
-        titled = self.site.titled(self.origin.path, anchor)
-        if titled is not None:
+        if titled := self.site.titled(self.origin.path, anchor):
             return Destination(titled)
         return Destination(None, problem=f"the page has no heading for `{target}`", broken=True)
 
@@ -266,12 +264,9 @@ class _Renderer:
         """Return a text with links to what it cites; in a line's `code` only where that says a name and no more."""
         if code > 1:
             return piece  # a block
-        cited = sorted(self._cited(piece), key=lambda pair: pair[0].start)
-        if not cited:
-            return piece
         out: list[str] = []
         end = 0
-        for span, url in cited:
+        for span, url in sorted(self._cited(piece), key=lambda pair: pair[0].start):
             if url is None or url == self.origin.page or span.start < end or (code and span.of(piece) != piece):
                 continue
             opening = citation(self.site, self.origin.page, url)
@@ -295,13 +290,11 @@ class _Renderer:
             destination = self.broken.get(("image" if link.kind == "image" else "link", link.target))
             if destination is None or destination.problem is None:
                 continue
-            severity = Severity.WARNING if destination.broken else Severity.NOTE
-            hint = (
-                "correct the target" if destination.broken else "set `site.repository` to link to the file at its host"
-            )
+            code, severity, hint = NO_PAGE, Severity.NOTE, "set `site.repository` to link to the file at its host"
+            if destination.broken:
+                code, severity, hint = DEAD_LINK, Severity.WARNING, "correct the target"
             line = link.position.line + self.origin.first_line - 1
             where = Location(self.origin.path, Position(line, link.position.column))
-            code = DEAD_LINK if destination.broken else NO_PAGE
             yield Diagnostic(code, severity, destination.problem, where, hint, self.origin.record)
 
 

@@ -20,6 +20,7 @@ HEAD = (
 
 
 _NO_INDEX = '<meta name="robots" content="noindex">'
+_ONWARD = '<meta http-equiv="refresh" content="0; url={}">'
 
 
 def redirect_pages(records: Sequence[Record], base_url: str | None, head: str = HEAD) -> dict[str, str]:
@@ -31,31 +32,23 @@ def redirect_pages(records: Sequence[Record], base_url: str | None, head: str = 
     A record that one of the repository's own pages shows has one at the URL of a record's page.
     """
     by_name: dict[str, dict[str, Record]] = defaultdict(dict)
-    moved: dict[str, Record] = {}
     tails: dict[str, dict[str, Record]] = defaultdict(dict)
     for record in records:
         for name in record.legacy_ids:
             by_name[name][record.id] = record
             tails[name.rpartition("/")[2]][record.id] = record
-        if record.page is not None:
-            moved[record_url(record.kind.plural, record.id)] = record
-    for tail, candidates in tails.items():
-        if tail and tail not in by_name:
-            by_name[tail] = candidates
+    by_name |= {tail: candidates for tail, candidates in tails.items() if tail and tail not in by_name}
+    moved = {record_url(record.kind.plural, record.id): record for record in records if record.page is not None}
     pages = {
-        url: _redirect(head, record.id, url, record, base_url)
-        for url, record in sorted(moved.items())
-        if url != record.page
+        url: _redirect(head, record.id, url, record, base_url) for url, record in moved.items() if url != record.page
     }
     for name, candidates in sorted(by_name.items()):
         if _extends_earlier_name(name, by_name):
             continue
         url = legacy_url(name)
         matches = [record for _, record in sorted(candidates.items())]
-        if len(matches) == 1:
-            pages[url] = _redirect(head, name, url, matches[0], base_url)
-        else:
-            pages[url] = _choice(head, name, url, matches)
+        is_clear = len(matches) == 1
+        pages[url] = _redirect(head, name, url, matches[0], base_url) if is_clear else _choice(head, name, url, matches)
     return pages
 
 
@@ -74,12 +67,8 @@ def _redirect(head: str, name: str, url: str, record: Record, base_url: str | No
     target = escape(relative(url, url_of(record)))
     canonical = escape(base_url.rstrip("/") + "/" + url_of(record)) if base_url else target
     title = f"{escape(name)} is now {escape(record.id)}"
-    links = f'<link rel="canonical" href="{canonical}">{_NO_INDEX}{_onward(target)}'
+    links = f'<link rel="canonical" href="{canonical}">{_NO_INDEX}{_ONWARD.format(target)}'
     return _page(head, title, links, f'<p>{title}: <a href="{target}">{escape(record.title)}</a></p>')
-
-
-def _onward(target: str) -> str:
-    return f'<meta http-equiv="refresh" content="0; url={target}">'
 
 
 def folder_pages(
@@ -106,7 +95,7 @@ def folder_pages(
 def _folder(head: str, url: str, anchor: str) -> str:
     target = escape(relative(url, OVERVIEW) + anchor)
     title = f"Documents in {escape(url)}"
-    return _page(head, title, f"{_NO_INDEX}{_onward(target)}", f'<p><a href="{target}">{title}</a></p>')
+    return _page(head, title, f"{_NO_INDEX}{_ONWARD.format(target)}", f'<p><a href="{target}">{title}</a></p>')
 
 
 def _choice(head: str, name: str, url: str, records: Sequence[Record]) -> str:

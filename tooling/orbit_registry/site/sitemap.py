@@ -17,7 +17,7 @@ from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.markdown import is_markdown, slug
 from orbit_registry.model.record import Record
 from orbit_registry.site.hosting import Forge
-from orbit_registry.site.urls import TASKS, record_url, safe_segment
+from orbit_registry.site.urls import TASKS, record_url, relative, safe_segment
 from orbit_registry.snapshot.edges import by_version
 from orbit_registry.snapshot.redact import is_masked
 from orbit_registry.workspace.files import inside
@@ -54,6 +54,10 @@ class Destination:
     problem: str | None = None
     broken: bool = False
     """The target does not exist; otherwise it only has no place on the site."""
+
+    def address(self, page: str) -> str | None:
+        """Return the target as a link on a page names it."""
+        return self.url if self.outside or self.url is None else relative(page, self.url)
 
 
 @dataclass
@@ -218,12 +222,8 @@ class SiteMap:
         return Destination(address, outside=True)
 
     def _paths(self, origin: str, target: str) -> Iterator[str]:
-        """Yield the paths a link can mean: from its own file, for a record also from the root and from its feature.
-
-        People write paths in a record from the repository's root, and text that came out of a design document still
-        names its neighbours there.
-        """
         origins = [origin]
+        # In a record people write paths from the root; text out of a design document still names its neighbours there.
         if origin.startswith(".orbit/"):
             origins += ["", *([f"{self.homes[origin]}/"] if origin in self.homes else [])]
         for base in origins:

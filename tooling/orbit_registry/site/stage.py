@@ -50,7 +50,7 @@ from orbit_registry.site.output import Output
 from orbit_registry.site.pages import navigation, shells
 from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation
 from orbit_registry.site.sitemap import SiteMap
-from orbit_registry.site.urls import document_url, relative
+from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.edges import References
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
@@ -97,7 +97,7 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
             code, severity = (DEAD_LINK, Severity.WARNING) if destination.broken else (NO_PAGE, Severity.NOTE)
             diagnostics.append(Diagnostic(code, severity, destination.problem, Location(path, link.position)))
         if destination.url is not None:
-            address = destination.url if destination.outside else relative(page, destination.url)
+            address = destination.address(page) or ""
             changes.append((link.target_span.start, link.target_span.end, address))
         else:
             changes.append((link.span.start, link.span.end, link.text))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from html import escape, unescape
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, TypedDict
 
@@ -91,20 +92,14 @@ class Relations:
         self.today = today or datetime.now(UTC).date()
         in_order = list(records)
         self.records = RecordSet(in_order)
-        self.by_id: dict[str, Record] = {}
-        self._before: dict[str, Record] = {}
-        self._after: dict[str, Record] = {}
-        last: dict[str, Record] = {}
-        twice: set[str] = set()
+        often = Counter(record.id for record in in_order)
+        self.by_id = {record.id: record for record in in_order if often[record.id] == 1}
+        by_kind: dict[str, list[Record]] = defaultdict(list)
         for record in in_order:
-            if (earlier := last.get(record.kind.name)) is not None:
-                self._before[record.path], self._after[earlier.path] = earlier, record
-            last[record.kind.name] = record
-            if record.id in self.by_id:
-                twice.add(record.id)
-            self.by_id[record.id] = record
-        for record_id in twice:
-            del self.by_id[record_id]
+            by_kind[record.kind.name].append(record)
+        pairs = [pair for same in by_kind.values() for pair in pairwise(same)]
+        self._before = {later.path: earlier for earlier, later in pairs}
+        self._after = {earlier.path: later for earlier, later in pairs}
         self._replaces: dict[str, list[str]] = defaultdict(list)
         self._inverse: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for record in self.by_id.values():
@@ -179,9 +174,7 @@ class Relations:
 
 def record_view(record: Record, page: str, relations: Relations, site: SiteMap, groups: Groups) -> dict[str, Any]:
     """Return everything a record's page shows but its prose; addresses are relative to `page`."""
-    kind = record.kind
-    scope = record.scope
-    fields = extra_fields(record)
+    kind, scope, fields = record.kind, record.scope, extra_fields(record)
 
     def references(ids: Sequence[str]) -> list[Ref]:
         return [reference(any_id, page, relations, site) for any_id in ids]
@@ -201,13 +194,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         "freshness": relations.freshness_words(record),
         "legacy_ids": list(record.legacy_ids),
         "labels": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in record.words("labels")],
-        "own": {
-            column: [
-                {"word": word, "url": groups.column_link(kind, column, word, page)}
-                for word in texts_of([record], column)
-            ]
-            for column in own_columns(kind)
-        },
+        "own": {column: groups.column_words(record, column, page) for column in own_columns(kind)},
         "source": _file(record.source.path, page, site) if record.source else None,
         "file": _file(record.path, page, site),
         "replaces": references(relations.replaces(record)),
@@ -264,16 +251,11 @@ def cited_by(page: str, citers: Citers, site: SiteMap) -> dict[str, Any]:
 
 
 def document_view(path: str, page: str, beside: Sequence[str], relations: Relations, site: SiteMap) -> tuple[Any, ...]:
-    """Return the values below a document: who cites it, the documents `beside` it in lists, records that apply.
-
-    `beside` are paths, "" for none.
-    """
+    """Return the values below a document: who cites it, the documents `beside` it ("" for none), records that apply."""
     citers = relations.citers
     refs = [
-        {"id": "", "title": citers.titles[neighbour], "url": relative(page, site.mirrored[neighbour])}
-        if neighbour
-        else None
-        for neighbour in beside
+        {"id": "", "title": citers.titles[path], "url": relative(page, site.mirrored[path])} if path else None
+        for path in beside
     ]
     return cited_by(page, citers, site), refs, [link_to(record, page) for record in citers.applying.get(path, ())]
 
@@ -304,8 +286,7 @@ def _evidence(kind: str, text: str, page: str, relations: Relations, site: SiteM
     elif kind == "task":
         url = relative(page, task_url(text))
     elif kind == "file":
-        destination = site.target("", text)
-        url = destination.url if destination.outside or destination.url is None else relative(page, destination.url)
+        url = site.target("", text).address(page)
     elif kind == "commit" and text.isalnum():
         url = site.forge.change(text)
     elif kind == "external" and text.startswith(("https://", "http://")):
@@ -315,11 +296,10 @@ def _evidence(kind: str, text: str, page: str, relations: Relations, site: SiteM
 
 def listing(record: Record, relations: Relations) -> dict[str, object]:
     """Return a record as `records.json` lists it."""
-    scope = record.scope
-    kind = record.kind
+    scope, kind = record.scope, record.kind
     return {
         "id": record.id,
-        "kind": record.kind.name,
+        "kind": kind.name,
         "title": record.title,
         "status": record.status.name,
         "word": record.status.word,
