@@ -160,7 +160,7 @@ def test_the_mark_of_a_file_names_its_records(tmp_path: Path) -> None:
 def agents_block(records: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the block of `AGENTS.md` for made-up records."""
     index = index_of(records)
-    return block_of(index, exported(index, 100))[0]
+    return block_of(exported(index, 100))[0]
 
 
 def test_agents_md_says_each_scope_in_words() -> None:

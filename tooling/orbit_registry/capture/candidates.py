@@ -105,12 +105,6 @@ def _refuse_unfit(finding: Finding) -> None:
         raise _KnownError("reads as an instruction")
 
 
-def _refuse_recalled(finding: Finding, recalled: Sequence[str]) -> None:
-    summary = _plain(finding.summary)
-    if any(summary in line or line in summary for line in recalled if line):
-        raise _KnownError("was shown to the session")
-
-
 def reads_as_instruction(text: str) -> bool:
     """Say whether a text gives orders to its reader, or leads to another place."""
     return bool(_ORDER.search(text) or _DANGEROUS.search(text))
@@ -126,8 +120,10 @@ def _candidate(
 ) -> Candidate:  # fmt: skip
     _refuse_unfit(finding)
     old = _existing_record(workspace, existing, finding)
-    if old is None or finding.pattern == "command":  # a stale record that was shown may be found anew
-        _refuse_recalled(finding, recalled)
+    summary = _plain(finding.summary)
+    was_shown = any(summary in line or line in summary for line in recalled if line)
+    if was_shown and (old is None or finding.pattern == "command"):  # what is stale may be found anew
+        raise _KnownError("was shown to the session")
     fields = _fields(workspace, finding, provenance, old, sources)
     kind = workspace.kinds[KIND]
     try:
@@ -156,7 +152,8 @@ def _refuse_duplicates(near: Iterable[Neighbour]) -> None:
 def _existing_record(workspace: Workspace, existing: Sequence[Record], finding: Finding) -> Record | None:
     stale: Record | None = None
     for record in existing:
-        is_about = _is_about(record, finding)
+        provenance = record.data.get("provenance")
+        is_about = isinstance(provenance, Mapping) and provenance.get("subject") == finding.subject
         text = f"{record.data['summary']}\n{record.data.get('body', '')}"
         is_same = (is_about and finding.core in text) or _states_finding(str(record.data["summary"]), finding)
         if is_same and record.is_rejected:
@@ -164,7 +161,7 @@ def _existing_record(workspace: Workspace, existing: Sequence[Record], finding: 
         if is_same and record.phase == "pending":
             raise _KnownError("waits for review already")
         if record.phase == "live" and (is_same or is_about):
-            if _is_stale(workspace, record):
+            if record.path in evaluate_freshness(workspace, [record]).freshness:
                 stale = record
             elif is_same:
                 raise _KnownError("is known")
@@ -179,15 +176,6 @@ def _states_finding(summary: str, finding: Finding) -> bool:
     if finding.pattern != "command":
         return _plain(summary) == _plain(finding.summary)
     return says_the_same(summary, finding.summary, 2 / 3)
-
-
-def _is_about(record: Record, finding: Finding) -> bool:
-    provenance = record.data.get("provenance")
-    return isinstance(provenance, Mapping) and provenance.get("subject") == finding.subject
-
-
-def _is_stale(workspace: Workspace, record: Record) -> bool:
-    return record.path in evaluate_freshness(workspace, [record]).freshness
 
 
 def _fields(

@@ -84,9 +84,8 @@ def _finding(candidate: Mapping[str, object]) -> Finding:
     body = inert_line(text) if isinstance(text := candidate.get("body"), str) else ""
     paths, inputs = _words(candidate.get("paths")), _words(candidate.get("inputs"))
     is_procedural = candidate.get("procedural") is True
-    return Finding(
-        "command", f"said:{summary[:200]}", summary, body, 1, paths=paths, inputs=inputs, procedural=is_procedural
-    )
+    subject = f"said:{summary[:200]}"
+    return Finding("command", subject, summary, body, 1, paths=paths, inputs=inputs, procedural=is_procedural)
 
 
 def _words(value: object) -> tuple[str, ...]:
@@ -94,8 +93,6 @@ def _words(value: object) -> tuple[str, ...]:
 
 
 OnProgress = Callable[[int], None]
-
-
 READERS = transcript_readers()
 EVENTS = "events"
 SourcedFinding = tuple[Finding, Provenance]
@@ -161,11 +158,9 @@ def transcripts_of(
 
 
 def _agent_by_content(path: Path) -> str:
-    """Return the agent whose reader finds calls at the beginning of a file; empty if none does."""
-    for name, reader in READERS.items():
-        if any(entry.kind == "call" for entry in islice(entries_in(path, reader.entries, Progress()), MOST_TRIED)):
-            return name
-    return ""
+    entries = {name: entries_in(path, reader.entries, Progress()) for name, reader in READERS.items()}
+    calls = (name for name, some in entries.items() if any(entry.kind == "call" for entry in islice(some, MOST_TRIED)))
+    return next(calls, "")
 
 
 def capture(

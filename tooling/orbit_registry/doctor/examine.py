@@ -50,13 +50,8 @@ class Finding:
 
     def as_data(self) -> dict[str, object]:
         """Return the finding as JSON shows it."""
-        return {
-            "level": self.level,
-            "topic": self.topic,
-            "what": self.what,
-            "where": self.where or None,
-            "next": self.next_step or None,
-        }
+        where, step = self.where or None, self.next_step or None
+        return {"level": self.level, "topic": self.topic, "what": self.what, "where": where, "next": step}
 
     def lines(self) -> list[str]:
         """Return the finding as text."""
@@ -97,14 +92,11 @@ def versions() -> Iterator[Finding]:
             parts.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
             if name in LIBRARIES:
-                yield Finding(
-                    "problem", "versions", f"{name} is not installed", sys.prefix, "install orbit-registry again"
-                )
+                again = "install orbit-registry again"
+                yield Finding("problem", "versions", f"{name} is not installed", sys.prefix, again)
     old = sys.version_info < OLDEST_PYTHON
-    yield Finding(
-        "problem" if old else "ok", "versions", ", ".join(parts), sys.executable,
-        "use Python 3.11 or newer" if old else "",
-    )  # fmt: skip
+    step = "use Python 3.11 or newer" if old else ""
+    yield Finding("problem" if old else "ok", "versions", ", ".join(parts), sys.executable, step)
 
 
 def _count_records(count: int) -> str:
@@ -113,7 +105,7 @@ def _count_records(count: int) -> str:
 
 def _records(workspace: Workspace) -> Iterator[Finding]:
     collection = read_collection(workspace)
-    count = len(collection.records)
+    count, orbit = len(collection.records), str(workspace.orbit)
     live = sum(record.phase == "live" and record.status.pushed for record in collection.records)
     waiting, unknown = len(queue(collection.records)), without_status(collection.records)
     unread = unread_files(collection.problems)
@@ -124,27 +116,20 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
     yield Finding("ok", "workspace", message, str(workspace.root), step)
     if unread:
         message = f"{unread_text(unread)}, the first one {unread[0]}"
-        yield Finding("problem", "workspace", message, str(workspace.orbit), check_command(workspace, unread))
+        yield Finding("problem", "workspace", message, orbit, check_command(workspace, unread))
     torn = sorted({problem.location.path for problem in collection.problems if problem.code == BROKEN})
     if torn:
-        yield Finding(
-            "warning", "workspace", f"lines of {', '.join(torn)} are no votes", str(workspace.orbit), "orbit check"
-        )
+        yield Finding("warning", "workspace", f"lines of {', '.join(torn)} are no votes", orbit, "orbit check")
     if unfinished_steps(workspace):
-        message = "a change was begun and not finished"
-        yield Finding(
-            "warning", "workspace", message, str(workspace.journal), "any command that writes finishes or undoes it"
-        )
+        message, step = "a change was begun and not finished", "any command that writes finishes or undoes it"
+        yield Finding("warning", "workspace", message, str(workspace.journal), step)
 
 
 def _other_stores(workspace: Workspace) -> Iterator[Finding]:
     below = workspace.git.ask("ls-files", "-co", "--exclude-standard", f"*/{ORBIT}/config.yaml") or ""
     inside = [workspace.root / line.removesuffix(f"/{ORBIT}/config.yaml") for line in below.splitlines()]
-    around = [
-        folder
-        for folder in workspace.root.parents
-        if folder != user_home() and (folder / ORBIT / "config.yaml").is_file()
-    ]
+    above = (folder for folder in workspace.root.parents if folder != user_home())
+    around = [folder for folder in above if (folder / ORBIT / "config.yaml").is_file()]
     for root in (*around, *inside):
         try:
             count = len(read_collection(open_workspace(root)).records)
@@ -166,14 +151,17 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("warning", "git", message, str(workspace.root), "git init")
         return
     yield Finding("ok", "git", f"{git.ask('version') or 'git'}, work tree at {top}")
-    lines = _read_text(workspace.root / ".gitattributes").splitlines()
+    try:
+        lines = (workspace.root / ".gitattributes").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        lines = []
     files, adr = project_files(workspace.root), workspace.config.adr
     missing = [line for line in attributes(files, adr) if line not in lines]
     if missing:
         yield Finding("warning", "git", f"lines are missing: {'; '.join(missing)}", ".gitattributes", "orbit init")
     if git.ask("check-ignore", ".orbit/state/log") is None:
-        yield Finding("warning", "git", "git does not ignore .orbit/state/, which is this machine's own", ".gitignore",
-                      "orbit init")  # fmt: skip
+        message = "git does not ignore .orbit/state/, which is this machine's own"
+        yield Finding("warning", "git", message, ".gitignore", "orbit init")
     driver = git.ask("config", f"merge.{DRIVER}.driver")
     if driver is None and not has_logs(files, adr):
         yield from () if missing else [Finding("ok", "git", "attributes are set")]
@@ -200,9 +188,8 @@ def _program_exists(command: str) -> bool:
 def _derived(workspace: Workspace) -> Iterator[Finding]:
     if not is_writable(workspace.state / "log"):
         message = "a hook shows nothing here: it can't keep what a session was shown, for the folder may not be written"
-        yield Finding(
-            "problem", "derived", message, str(workspace.state), "make the folder writable for whoever runs agents"
-        )
+        step = "make the folder writable for whoever runs agents"
+        yield Finding("problem", "derived", message, str(workspace.state), step)
     index = open_index(workspace)
     cache = workspace.relative(workspace.cache_folder)
     if not isinstance(index, Index):
@@ -216,21 +203,13 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
     try:
         done = sync(workspace, rebuild=level != "ok")
     except OrbitError as error:
-        yield Finding(
-            "problem", "derived", f"{state}; bringing it up to date failed: {error.message}", cache, error.hint
-        )
+        message = f"{state}; bringing it up to date failed: {error.message}"
+        yield Finding("problem", "derived", message, cache, error.hint)
         return
     now = "; it was made anew now" if done.index is not None and done.index.built else ""
     yield Finding("ok" if level == "ok" else "warning", "derived", f"{state}{now}", cache)
     action = "was built now" if done.built else "is current"
     yield Finding("ok", "derived", f"the snapshot {action}", workspace.relative(done.path))
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace")
-    except OSError:
-        return ""
 
 
 COSTLY = 2.0
@@ -266,11 +245,8 @@ class Hooks:
 def examine_hooks(workspace: Workspace, agent: str | None, hooks: Hooks) -> Iterator[Finding]:
     """Yield findings of the hooks of one agent or all; fills `hooks`."""
     states = installation.status(workspace.root, (agent,) if agent else ())
-    for state in states:
-        if state.problem:
-            yield Finding(
-                "problem", "hook", f"{_hook_name(state)}: {state.problem}", str(state.path), "correct the file"
-            )
+    for state in (state for state in states if state.problem):
+        yield Finding("problem", "hook", f"{_hook_name(state)}: {state.problem}", str(state.path), "correct the file")
     installed = [state for state in states if state.installed]
     if not installed:
         message = f"no hook of {agent or 'any agent'} is installed"
@@ -354,14 +330,12 @@ def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Find
     total = tally.total
     if not total.calls:
         level: Level = "warning" if installed else "ok"
-        yield Finding(
-            level, "log", "no call is in the event log", log, "use the agent once, then ask again" if installed else ""
-        )
+        step = "use the agent once, then ask again" if installed else ""
+        yield Finding(level, "log", "no call is in the event log", log, step)
         return
     quiet = 100 * (total.calls - total.speaking) / total.calls
-    yield Finding(
-        "ok", "log", f"{total.calls} calls, {quiet:.0f} % silent, {total.shown} records shown", log, "orbit stats"
-    )
+    message = f"{total.calls} calls, {quiet:.0f} % silent, {total.shown} records shown"
+    yield Finding("ok", "log", message, log, "orbit stats")
     if met.skipped:
         reasons = ", ".join(f"{count} × {reason}" for reason, count in met.skipped.most_common())
         yield Finding("warning", "log", f"lines are no events: {reasons}", log)
@@ -378,20 +352,16 @@ def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Find
 
 
 def _transcripts(
-    root: Path,
-    events: Mapping[str, Sequence[LoggedEvent]],
-    compared: Sequence[Delivery],
-    tally: Tally,
+    root: Path, events: Mapping[str, Sequence[LoggedEvent]], compared: Sequence[Delivery], tally: Tally,
     names: Sequence[str],
-) -> Iterator[Finding]:
+) -> Iterator[Finding]:  # fmt: skip
     if not events:
         yield Finding("ok", "transcript", "no hook has shown anything yet, so there is nothing to read back")
     elif not compared:
         some = f"none of {len(events)} sessions that were" if len(events) > 1 else "no session that was"
         message = f"{some} shown something has a transcript that can be read here"
-        yield Finding(
-            "warning", "transcript", message, "", f"transcripts of {' and '.join(DELIVERY_READERS)} are known"
-        )
+        step = f"transcripts of {' and '.join(DELIVERY_READERS)} are known"
+        yield Finding("warning", "transcript", message, "", step)
     for delivery in compared:
         if delivery.broken:
             message = f"session {delivery.session}: {delivery.broken} lines with a block can't be read"
@@ -408,12 +378,10 @@ def _transcripts(
     if "claude" in names and tally.first is not None:
         sessions, logged = without_event(root, tally.sessions, tally.first)
         if logged < sessions:
-            message = (
-                f"{sessions - logged} of the {sessions} newest sessions of Claude Code here are not in the event log"
-            )
-            yield Finding(
-                "warning", "transcript", message, "", "orbit hook status claude; hooks may be switched off there"
-            )
+            newest = f"the {sessions} newest sessions of Claude Code here"
+            message = f"{sessions - logged} of {newest} are not in the event log"
+            step = "orbit hook status claude; hooks may be switched off there"
+            yield Finding("warning", "transcript", message, "", step)
 
 
 def _missing_finding(delivery: Delivery) -> Finding:

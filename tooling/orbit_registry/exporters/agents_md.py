@@ -26,18 +26,16 @@ END = "<!-- orbit:end -->"
 _MARKS = (b"<!-- orbit:begin", END.encode())
 
 
-def block_of(index: Index, rows: Sequence[Row]) -> tuple[str, list[Row], int]:
+def block_of(rows: Sequence[Row]) -> tuple[str, list[Row], int]:
     """Return the block's text (empty without records), the records in it, and how many had no room."""
     budget = TOKENS - FRAME_TOKENS
     lines: list[str] = []
     included: list[Row] = []
     scope = ""
     for row in rows:
-        described = _scope(index, row)
-        entry_lines = [
-            *([f"Where {described}:"] if described != scope else []),
-            *entry(row.teaser.replace("<!--", "&lt;!--")),
-        ]
+        described = _scope(row)
+        entry_lines = [f"Where {described}:"] if described != scope else []
+        entry_lines += entry(row.teaser.replace("<!--", "&lt;!--"))
         cost = tokens("\n".join(entry_lines)) + 1
         if cost <= budget:
             budget -= cost
@@ -73,7 +71,7 @@ def with_block(content: bytes | None, text: str) -> bytes | None:
     return remaining if remaining.strip() else None
 
 
-def _scope(index: Index, row: Row) -> str:
+def _scope(row: Row) -> str:
     if row.flags & BROAD:
         return "you work on this project"
     globs = [text.removeprefix(SYMBOL) for text in row.words(GLOBS)]
@@ -94,7 +92,7 @@ class AgentsMd:
 
     def plan(self, workspace: Workspace, index: Index, rows: Sequence[Row]) -> RuleExport:
         """Return what the file should be."""
-        text, included, omitted = block_of(index, rows)
+        text, included, omitted = block_of(rows)
         path = inside(workspace.root, PATH)
         content = read_bytes(path, limit=DOCUMENT_LIMIT) if path.exists() else None
         changes = differences({PATH: content}, {PATH: with_block(content, text)})

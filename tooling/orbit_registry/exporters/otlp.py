@@ -125,18 +125,14 @@ def _span(event: LoggedEvent, row: Mapping[str, Any], project: str, record_ids: 
     )
 
 
-def _attributes(
-    row: Mapping[str, Any], record_ids: Container[str]
-) -> Iterator[tuple[str, str | int | float | bool | list[str]]]:
+def _attributes(row: Mapping[str, Any], record_ids: Container[str]) -> Iterator[tuple[str, Any]]:
     for key in ATTRIBUTES:
         value = row.get(key)
         if isinstance(value, Mapping):
             value = value.get("name")  # the agent of a brief
         if isinstance(value, list):
-            yield (
-                f"orbit.{key}",
-                [item for item in value if isinstance(item, str) and (key not in IDS or item in record_ids)],
-            )
+            texts = [item for item in value if isinstance(item, str)]
+            yield f"orbit.{key}", [text for text in texts if key not in IDS or text in record_ids]
         elif isinstance(value, str | int | float | bool):
             yield f"orbit.{key}", value
 

@@ -13,12 +13,8 @@ from orbit_registry.exporters.rules import Change, differences
 from orbit_registry.repository.skills import MARK, PAGE
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
 
-FOLDERS: Mapping[str, str] = {
-    "claude": ".claude/skills",
-    "codex": ".agents/skills",
-    "copilot": ".github/skills",
-    "gemini": ".gemini/skills",
-}
+_TOPS = {"claude": ".claude", "codex": ".agents", "copilot": ".github", "gemini": ".gemini"}
+FOLDERS: Mapping[str, str] = {agent: f"{top}/skills" for agent, top in _TOPS.items()}
 """Where each agent looks for the skills of a project."""
 NAMES = ("orbit-adr", "orbit-brief", "orbit-learnings")
 _SHIPPED = Path(__file__).parent / "skills"
@@ -88,10 +84,8 @@ def plugin_changes(folder: Path, expected: Mapping[str, bytes]) -> list[Change]:
 
 def _is_ours(folder: Path) -> bool:
     file = inside(folder, MANIFEST)
-    if not file.exists():
-        return False
     try:
-        manifest = json.loads(read_bytes(file, limit=DOCUMENT_LIMIT))
+        manifest = json.loads(read_bytes(file, limit=DOCUMENT_LIMIT)) if file.exists() else None
     except ValueError:
         return False
     return isinstance(manifest, dict) and manifest.get("name") == NAME

@@ -59,16 +59,13 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
     for path in {*expected, *exported}:
         file = inside(target, path)
         content = read_bytes(file, limit=DOCUMENT_LIMIT) if os.path.lexists(file) else None
-        is_ours = content is None or exported.get(path) == raw_digest(content) or expected.get(path) == content
-        if is_ours:
+        if content is None or exported.get(path) == raw_digest(content) or expected.get(path) == content:
             current[path] = content
-            continue
-        notes.append(f"{path} is not what was written there, and stays")
-        expected.pop(path, None)
-    executable &= expected.keys()
-    return Reference(
-        target, listed, expected, tuple(differences(current, expected)), frozenset(executable), tuple(sorted(notes))
-    )
+        else:
+            notes.append(f"{path} is not what was written there, and stays")
+            expected.pop(path, None)
+    changes, programs = tuple(differences(current, expected)), frozenset(executable & expected.keys())
+    return Reference(target, listed, expected, changes, programs, tuple(sorted(notes)))
 
 
 def write(reference: Reference) -> None:
@@ -99,8 +96,7 @@ def _expected_files(workspace: Workspace, notes: list[str]) -> tuple[dict[str, b
         if source is None or record.phase != "live":
             continue
         try:
-            file = inside(workspace.root, source.path)
-            content = read_bytes(file, limit=LARGEST)
+            content = read_bytes(file := inside(workspace.root, source.path), limit=LARGEST)
         except OrbitError as error:
             notes.append(f"{record.id} is left out: {error.message}")
             continue
@@ -131,12 +127,10 @@ def _list_of(workspace: Workspace, folder: Path) -> Path:
 def _exported_files(listed: Path, folder: Path) -> dict[str, str]:
     try:
         stored = json.loads(read_bytes(listed, limit=DOCUMENT_LIMIT))
-    except (OrbitError, ValueError, RecursionError):
+        files = [(str(path), str(digest)) for path, digest in stored["files"].items()]
+    except (OrbitError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
         return {}
-    files = stored.get("files") if isinstance(stored, dict) else None
-    if not isinstance(files, dict):
-        return {}
-    return {str(path): str(digest) for path, digest in files.items() if is_inside(folder, str(path))}
+    return {path: digest for path, digest in files if is_inside(folder, path)}
 
 
 def _save_list(reference: Reference, files: Mapping[str, str]) -> None:

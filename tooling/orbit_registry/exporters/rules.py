@@ -116,12 +116,8 @@ class UnsupportedGlob:
 
 def exported(index: Index, now: float) -> list[Row]:
     """Return the project's records that rule files may hold, in rank order; `now` is in seconds since 1970."""
-    pushed_rows = []
-    for number in range(index.pushed):
-        row = index.row(number)
-        if row is not None and row.words(GLOBS) and not is_personal(row) and not standing_reason(row, now):
-            pushed_rows.append(row)
-    return pushed_rows
+    rows = (row for number in range(index.pushed) if (row := index.row(number)) is not None)
+    return [row for row in rows if row.words(GLOBS) and not is_personal(row) and not standing_reason(row, now)]
 
 
 def rules_for(
@@ -153,9 +149,8 @@ def rules_for(
 
 
 def _is_everything(globs: Sequence[Glob]) -> bool:
-    return not any(glob.exclude for glob in globs) and any(
-        alternative.text == EVERYTHING for glob in globs for alternative in glob.alternatives
-    )
+    texts = {alternative.text for glob in globs for alternative in glob.alternatives}
+    return EVERYTHING in texts and not any(glob.exclude for glob in globs)
 
 
 def plain(alternative: Alternative) -> str:
@@ -323,9 +318,8 @@ class RuleFormat:
             if f"<!-- {MARK}".encode() in content:
                 files[name] = content
             elif name in expected:
-                raise RefusedError(
-                    f"{name} is not a file that we made", hint="move it away, then run the command again"
-                )
+                hint = "move it away, then run the command again"
+                raise RefusedError(f"{name} is not a file that we made", hint=hint)
         return files
 
 

@@ -102,10 +102,7 @@ def _source(path: str | None, content: bytes) -> IntakeSource:
 
 
 def _git_facts(workspace: Workspace, path: str) -> tuple[str | None, bool, bool]:
-    """Return the last commit that touched a file, whether it differs from that, and whether an older one may have.
-
-    Outside git nothing is known.
-    """
+    """Return the last commit that touched a file, whether it differs from that, and whether an older one may have."""
     git = workspace.git
     if git.top is None:
         return None, False, False
@@ -182,9 +179,8 @@ def title_in(text: str, name: str) -> str:
     """Return what a text calls itself: its first heading, else the name of its file."""
     if is_markdown(name):
         titles = (" ".join(heading.text.split()) for heading in parse_markdown(text).headings)
-        heading_title = next((title for title in titles if title), None)
-        if heading_title is not None:
-            return heading_title[:300]
+        if title := next(filter(None, titles), ""):
+            return title[:300]
     if name.lower().endswith(".rst"):
         for title, below in pairwise(text.splitlines()):
             mark = below.strip()
@@ -198,15 +194,11 @@ def existing_resource(
 ) -> Record | None:
     """Return the live or pending resource of a text, other than `but`; None if there is none."""
     for record in read_collection(workspace).records.of_kind(KIND):
-        if record.phase == "closed" or record.text("type") != type_ or record.text("path") != text.path:
+        is_other = record.phase == "closed" or record.text("type") != type_ or record.text("path") != text.path
+        if is_other or (but is not None and record.uid == but.uid):
             continue
-        if but is not None and record.uid == but.uid:
-            continue
-        versions_there = record.words("versions")
-        if type_ == SCRIPT or (
-            set(versions_there) == set(versions)
-            and (text.path is not None or record.text("content_hash") == text.digest)
-        ):
+        is_same = text.path is not None or record.text("content_hash") == text.digest
+        if type_ == SCRIPT or (is_same and set(record.words("versions")) == set(versions)):
             return record
     return None
 
@@ -217,10 +209,8 @@ def _differences(record: Record, request: IntakeRequest, versions: Sequence[str]
     if record.text("content_hash") != text.digest:
         differences.append(f"{text.path} has changed since: `orbit refresh {record.id}` shows how, and takes it over")
     if set(record.words("versions")) != set(versions):
-        options = " ".join(f"--version {version}" for version in versions)
-        differences.append(
-            f"its versions are {', '.join(record.words('versions'))}: `orbit refresh {record.id} {options}`"
-        )
+        options, current = " ".join(f"--version {version}" for version in versions), ", ".join(record.words("versions"))
+        differences.append(f"its versions are {current}: `orbit refresh {record.id} {options}`")
     arguments = {**request.fields, "title": request.title, "chunking": request.chunking}
     ignored = sorted(name for name, value in arguments.items() if value and not _includes(record.data.get(name), value))
     if ignored:
@@ -231,9 +221,8 @@ def _differences(record: Record, request: IntakeRequest, versions: Sequence[str]
 
 def _includes(current: object, requested: object) -> bool:
     if isinstance(requested, Mapping):
-        return isinstance(current, Mapping) and all(
-            _includes(current.get(name), value) for name, value in requested.items()
-        )
+        pairs = requested.items()
+        return isinstance(current, Mapping) and all(_includes(current.get(name), value) for name, value in pairs)
     if isinstance(requested, list | tuple):
         return isinstance(current, list | tuple) and all(item in current for item in requested)
     return current == requested

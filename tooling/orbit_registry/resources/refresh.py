@@ -99,8 +99,9 @@ def _refuse(record: Record) -> None:
 
 
 def _current_source(workspace: Workspace, record: Record, path: str | None) -> IntakeSource:
-    if path is None:
-        return _stored_source(workspace, record)
+    if path is None:  # the text that a record without a file holds stays
+        content = read_text(inside(workspace.root, _copy_path(record)), limit=DOCUMENT_LIMIT)
+        return IntakeSource(None, content, raw_digest(content.encode()))
     try:
         return source_at(workspace, path)
     except UnreadableFileError as error:
@@ -125,12 +126,6 @@ def _copy_path(record: Record) -> str:
     return record.source.path if record.source is not None else ""
 
 
-def _stored_source(workspace: Workspace, record: Record) -> IntakeSource:
-    """Return the text that a record without a file holds; it stays."""
-    content = read_text(inside(workspace.root, _copy_path(record)), limit=DOCUMENT_LIMIT)
-    return IntakeSource(None, content, raw_digest(content.encode()))
-
-
 def _previous_text(workspace: Workspace, record: Record) -> str | None:
     """Return the text that was taken over: the copy, or a script as its commit had it, if that is the one meant."""
     if record.text("type") == DOC:
@@ -149,10 +144,9 @@ def _edit(record: Record, text: IntakeSource, request: RefreshRequest, author: A
     def edit(data: dict[str, object]) -> Mapping[str, object]:
         result = {**data, "versions": versions, "content_hash": text.digest}
         if text.path is not None:
-            earlier_commit = (
-                record.text("source_ref") if text.is_cut_off and text.digest == data.get("content_hash") else None
-            )
-            result |= {"path": text.path, "source_ref": earlier_commit or text.commit}
+            is_as_before = text.is_cut_off and text.digest == data.get("content_hash")
+            commit = (record.text("source_ref") if is_as_before else None) or text.commit
+            result |= {"path": text.path, "source_ref": commit}
         file = record.text("file")
         if file is not None:
             name, old = PurePosixPath(file).name, record.text("path")
@@ -166,12 +160,8 @@ def _edit(record: Record, text: IntakeSource, request: RefreshRequest, author: A
         if result == data:
             return data
         current = data.get("freshness")
-        freshness = {
-            **(current if isinstance(current, Mapping) else {}),
-            "verified_at": now,
-            "verified_by": author.name,
-        }
-        return {**result, "freshness": freshness}
+        before = current if isinstance(current, Mapping) else {}
+        return {**result, "freshness": {**before, "verified_at": now, "verified_by": author.name}}
 
     return edit
 
@@ -193,9 +183,8 @@ def _copy_changes(workspace: Workspace, record: Record, result: Record, text: In
 def _notes(refs: tuple[str | None, str | None], text: IntakeSource, is_unknown: bool) -> list[str]:
     notes, (old, new) = [], refs
     if old != new and text.path is not None:
-        notes.append(
-            f"the last commit of {text.path} is {(new or 'none')[:12]}; the text was of {(old or 'none')[:12]}"
-        )
+        then, now = (old or "none")[:12], (new or "none")[:12]
+        notes.append(f"the last commit of {text.path} is {now}; the text was of {then}")
     if text.is_cut_off:
         notes.append(cut_off_note(text))
     if text.is_dirty:

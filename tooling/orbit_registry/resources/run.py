@@ -145,9 +145,8 @@ def _is_record_committed(workspace: Workspace, record: Record, revision: str) ->
     if record.kind.folder.is_relative_to(workspace.root / ORBIT):
         files.append(f"{workspace.relative(record.kind.folder)}/kind.yaml")
     committed = {name: workspace.git.read(revision, name) for name in files}
-    if any(
-        read_bytes(inside(workspace.root, name), limit=DOCUMENT_LIMIT) != content for name, content in committed.items()
-    ):
+    now = {name: read_bytes(inside(workspace.root, name), limit=DOCUMENT_LIMIT) for name in files}
+    if committed != now:
         return False
     try:
         data = load((committed[record.path] or b"").decode("utf-8"))

@@ -101,10 +101,8 @@ class ProposalHistory:
     def from_records(cls, records: Iterable[Record]) -> ProposalHistory:
         """Return the history of the proposals among some records."""
         proposals = [record for record in records if record.kind.name == KIND]
-        waiting = {
-            (path_of(proposal), str(proposal.data["drift"])): proposal.id
-            for proposal in proposals if proposal.phase != "closed"
-        }  # fmt: skip
+        open_ones = (proposal for proposal in proposals if proposal.phase != "closed")
+        waiting = {(path_of(proposal), str(proposal.data["drift"])): proposal.id for proposal in open_ones}
         return cls(frozenset(chain.from_iterable(record.words("says") for record in proposals)), waiting)
 
 
