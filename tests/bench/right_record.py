@@ -141,9 +141,14 @@ def prompts(hook: Hook, registry: Registry, asked: Sequence[Question]) -> list[s
         for rows, ids, question in zip(floorless, shown, asked, strict=True)
         if reached([row.values[ID] for row in rows if row is not None], question)
     ]
+    pairs = list(zip(shown, asked, strict=True))
+    tasks = [reached(ids, question, LIMIT) for ids, question in pairs if question.paths]
+    lines = [reached(ids, question, LIMIT) for ids, question in pairs if not question.paths]
     return [
         f"| a right record among the first {LIMIT} at a prompt | ≥ .70 | "
-        f"{figure([reached(ids, question, LIMIT) for ids, question in zip(shown, asked, strict=True)])} |",
+        f"{figure([reached(ids, question, LIMIT) for ids, question in pairs])} |",
+        f"| … at a task (the subject of a commit, {len(tasks)}) | | {figure(tasks)} |",
+        f"| … at a sentence or line that cites the record ({len(lines)}) | | {figure(lines)} |",
         f"| … among the first {LIMIT} of a search | | "
         f"{figure([reached(ids, question) for ids, question in zip(found, asked, strict=True)])} |",
         f"| … of those that it shows without `push.min_relevance` ({len(right)}) | ≥ .95 | "
