@@ -61,6 +61,29 @@ def test_hook_test_takes_the_scope_that_is_installed(
     assert "it acts in all your projects; with `--scope project`" in capsys.readouterr().out
 
 
+def test_all_agents_that_are_found_get_the_hook(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A local settings file that git would commit is ignored from then on, once."""
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert run(["hook", "install", "--all"]) == 1
+    assert run(["hook", "install"]) == run(["hook", "install", "claude", "--all"]) == 2
+    (root / ".claude").mkdir()
+    (tmp_path / "home/.codex").mkdir(parents=True)
+    before = (root / ".gitignore").read_text()
+    capsys.readouterr()
+
+    for _ in range(2):
+        assert run(["hook", "install", "--all", "--format", "json"]) == 0
+        hooks = json.loads(capsys.readouterr().out)["data"]["hooks"]
+        assert [(hook["agent"], hook["scope"]) for hook in hooks] == [("claude", "local"), ("codex", "user")]
+
+    assert (root / ".gitignore").read_text() == f"{before}/.claude/settings.local.json\n"
+
+
 @pytest.mark.parametrize("scope", ["local", "project"])
 def test_doctor_finds_a_hook_of_an_earlier_version(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scope: str

@@ -2,12 +2,16 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.files import configure
+from tests.files import configure, write
+
+from orbit_registry.cli.main import run
+from orbit_registry.workspace.workspace import open_workspace
 
 Git = Callable[..., str]
 
@@ -148,3 +152,29 @@ def test_missing_evidence_of_a_new_record_is_reported(shell: Any) -> None:
 
     quiet = shell("learning", "add", "--summary", "Name the owner", "--tag", "care", "--evidence", "file:src/app.py:1")
     assert quiet[2] == ""
+
+
+def test_a_person_sees_what_is_there_and_says_where_decisions_go(
+    git_repo: Path, git: Git, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("docs/adr/0001-x.md", "lib/adr/0001-x.md", "lib/adr/0002-y.md", "mkdocs.yml", ".claude/settings.json"):
+        write(git_repo, name, "{}")
+    git(git_repo, "add", "-A")
+    monkeypatch.chdir(git_repo)
+    monkeypatch.setenv("HOME", str(git_repo / "nowhere"))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    questions: list[str] = []
+
+    def reply(question: str) -> str:
+        questions.append(question)
+        return "docs/adr" if "Folder" in question else "y"
+
+    monkeypatch.setattr("click.termui.visible_prompt_func", reply)
+    assert run(["init"]) == 0
+
+    page = capsys.readouterr().out
+    assert [line for line in page.splitlines() if line.startswith("  ")] == [
+        "  decisions: lib/adr (2), docs/adr (1)", "  agents: claude", "  CI and site: mkdocs.yml",
+    ]  # fmt: skip
+    assert "Folder for new decisions [lib/adr]" in questions[0]
+    assert open_workspace(git_repo).config.adr.folder == "docs/adr"

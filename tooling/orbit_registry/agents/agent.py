@@ -62,6 +62,21 @@ class SettingsFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ServersFile:
+    """The file in which an agent looks for MCP servers, named as a `SettingsFile` is.
+
+    `key` is the member that holds them; without it the file is TOML. With `one_list` a command and its arguments are
+    one list. With `comments` the agent reads JSON with comments.
+    """
+
+    path: str
+    key: str = "mcpServers"
+    one_list: bool = False
+    comments: bool = False
+    home: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Agent:
     """One agent that can have the hook.
 
@@ -84,6 +99,7 @@ class Agent:
     environment: Mapping[str, str] = field(default_factory=dict)
     proven: bool = False
     """Whether a real agent was seen to show its model what the hook said."""
+    servers: ServersFile | None = None
     after: str = ""
     """What a person has to do once after installing."""
 

@@ -80,7 +80,18 @@ def hook_events() -> dict[str, str]:
 
 def agent() -> "Agent":
     """Return what the installer needs."""
-    from orbit_registry.agents.agent import PATH, ROOT, SESSION, SPECIFIC, TEXT, Agent, JsonHooks, SettingsFile, nested
+    from orbit_registry.agents.agent import (
+        PATH,
+        ROOT,
+        SESSION,
+        SPECIFIC,
+        TEXT,
+        Agent,
+        JsonHooks,
+        ServersFile,
+        SettingsFile,
+        nested,
+    )
 
     answered = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure", "SubagentStart", "Stop")
     hooks = JsonHooks(hook_events(), {"type": "command", "command": "", "timeout": 5})
@@ -89,6 +100,7 @@ def agent() -> "Agent":
         title="Claude Code",
         evidence="its 2.1.197 was run: the hook's text is in the next request to its model, once",
         proven=True,
+        servers=ServersFile(".mcp.json"),
         settings={
             "local": SettingsFile(".claude/settings.local.json", hooks),
             "project": SettingsFile(".claude/settings.json", hooks),

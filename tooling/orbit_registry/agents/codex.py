@@ -89,7 +89,18 @@ def reply(call: Call, text: str) -> str:
 
 def agent() -> "Agent":
     """Return what the installer needs."""
-    from orbit_registry.agents.agent import PATH, ROOT, SESSION, SPECIFIC, TEXT, Agent, JsonHooks, SettingsFile, nested
+    from orbit_registry.agents.agent import (
+        PATH,
+        ROOT,
+        SESSION,
+        SPECIFIC,
+        TEXT,
+        Agent,
+        JsonHooks,
+        ServersFile,
+        SettingsFile,
+        nested,
+    )
 
     tools = "Bash|apply_patch|mcp__.*"
     answered = {
@@ -107,6 +118,7 @@ def agent() -> "Agent":
         title="Codex CLI",
         evidence="its 0.169.0 was run: the hook's text is in the next request to its model, once",
         proven=True,
+        servers=ServersFile("~/.codex/config.toml", "", home="CODEX_HOME"),
         settings={
             "user": SettingsFile("~/.codex/hooks.json", hooks, "CODEX_HOME"),
             "project": SettingsFile(".codex/hooks.json", hooks),

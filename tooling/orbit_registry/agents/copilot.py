@@ -74,7 +74,18 @@ def reply(call: Call, text: str) -> str:
 
 def agent() -> "Agent":
     """Return what the installer needs."""
-    from orbit_registry.agents.agent import PATH, ROOT, SESSION, SPECIFIC, Agent, JsonHooks, SettingsFile, flat, nested
+    from orbit_registry.agents.agent import (
+        PATH,
+        ROOT,
+        SESSION,
+        SPECIFIC,
+        Agent,
+        JsonHooks,
+        ServersFile,
+        SettingsFile,
+        flat,
+        nested,
+    )
 
     answered = {"sessionStart": "", "postToolUse": "", "subagentStart": ""}
     # Without matchers: it leaves out an entry whose matcher it can't read, and names of tools differ by version.
@@ -87,6 +98,7 @@ def agent() -> "Agent":
         title="GitHub Copilot",
         evidence="its 1.0.102 was run: the hook's text is in the next request to its model, once",
         proven=True,
+        servers=ServersFile(".mcp.json"),
         settings={
             "local": SettingsFile(".github/copilot/settings.local.json", inline),
             "project": SettingsFile(".github/hooks/orbit.json", own_file),

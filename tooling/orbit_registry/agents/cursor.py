@@ -57,7 +57,7 @@ def reply(call: Call, text: str) -> str:
 
 def agent() -> "Agent":
     """Return what the installer needs."""
-    from orbit_registry.agents.agent import PATH, ROOT, SESSION, Agent, JsonHooks, SettingsFile, flat
+    from orbit_registry.agents.agent import PATH, ROOT, SESSION, Agent, JsonHooks, ServersFile, SettingsFile, flat
 
     tools = "Shell|Read|Write|Edit|Delete|Grep|Glob|MCP:.*"
     answered = {"sessionStart": "", "preToolUse": tools, "postToolUseFailure": tools, "subagentStart": ""}
@@ -68,6 +68,7 @@ def agent() -> "Agent":
         title="Cursor",
         evidence="checked against the messages of its SDK 1.0.32, its settings against what others wrote of them, "
         "not run",
+        servers=ServersFile(".cursor/mcp.json"),
         settings={
             "user": SettingsFile("~/.cursor/hooks.json", hooks),
             "project": SettingsFile(".cursor/hooks.json", hooks),

@@ -63,7 +63,18 @@ def reply(call: Call, text: str) -> str:
 
 def agent() -> "Agent":
     """Return what the installer needs."""
-    from orbit_registry.agents.agent import PATH, ROOT, SESSION, SPECIFIC, TEXT, Agent, JsonHooks, SettingsFile, nested
+    from orbit_registry.agents.agent import (
+        PATH,
+        ROOT,
+        SESSION,
+        SPECIFIC,
+        TEXT,
+        Agent,
+        JsonHooks,
+        ServersFile,
+        SettingsFile,
+        nested,
+    )
 
     tools = (
         "read_file|read_many_files|write_file|replace|run_shell_command|glob|grep_search|search_file_content|"
@@ -78,6 +89,7 @@ def agent() -> "Agent":
         title="Gemini CLI",
         evidence="its 0.61.0 was run: the hook's text is in the next request to its model, once",
         proven=True,
+        servers=ServersFile(".gemini/settings.json", comments=True),
         settings={
             "user": SettingsFile("~/.gemini/settings.json", hooks),
             "project": SettingsFile(".gemini/settings.json", hooks),

@@ -11,7 +11,17 @@ __all__ = ["agent", "read", "reply"]
 
 def agent() -> "Agent":
     """Return what the installer needs."""
-    from orbit_registry.agents.agent import PATH, ROOT, SESSION, TEXT, Agent, CommandFile, SettingsFile, flat
+    from orbit_registry.agents.agent import (
+        PATH,
+        ROOT,
+        SESSION,
+        TEXT,
+        Agent,
+        CommandFile,
+        ServersFile,
+        SettingsFile,
+        flat,
+    )
 
     plugin = CommandFile("opencode_plugin.js", "javascript")
     return Agent(
@@ -19,6 +29,7 @@ def agent() -> "Agent":
         title="OpenCode",
         evidence="its 1.18.33 was run: the hook's text is in the next request to its model, once",
         proven=True,
+        servers=ServersFile("opencode.json", "mcp", one_list=True),
         settings={
             "local": SettingsFile(".opencode/plugin/orbit.local.js", plugin),
             "project": SettingsFile(".opencode/plugin/orbit.js", plugin),

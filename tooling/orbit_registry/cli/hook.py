@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from orbit_registry.agents.agent import hook_agents
-from orbit_registry.cli.output import emit, format_option, keep_out, open_registry
+from orbit_registry.cli.output import emit, format_option, open_registry
 from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError
 
 if TYPE_CHECKING:
-    from orbit_registry.agents.agent import Scope
+    from orbit_registry.agents.agent import Agent, Scope
     from orbit_registry.install.install import HookState
 
 HOOK_AGENTS = hook_agents()
@@ -37,27 +37,54 @@ def group() -> None:
 
 
 @group.command()
-@AGENT
+@click.argument("agent", metavar=f"{{{' | '.join(HOOK_AGENTS)}}}", type=click.Choice(HOOK_AGENTS), required=False)
+@click.option("--all", "is_all", is_flag=True, help="All agents that have a folder in this project or your home.")
 @SCOPE
 @click.option("--with-skills", is_flag=True, help="Write the skills of `orbit export skills` too.")
 @DRY_RUN
 @format_option
-def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, output: str) -> None:
+def install(
+    agent: str | None, is_all: bool, scope: Scope | None, with_skills: bool, dry_run: bool, output: str
+) -> None:
     """Install the hook in an agent's settings.
 
-    Your other entries stay, and running it again changes nothing.
+    Your other entries stay, and running it again changes nothing. A local settings file that git would commit gets a
+    line in .gitignore.
 
     \b
     orbit hook install claude
+    orbit hook install --all
     orbit hook install claude --scope user --with-skills
     orbit hook install codex --scope project --dry-run
     orbit hook test claude
     """
+    from orbit_registry.install.install import found_agents
+
+    if (agent is None) is not is_all:
+        raise UsageError("name one agent, or give --all", hint=f"agents: {', '.join(HOOK_AGENTS)}")
+    if agent is not None:
+        data, lines = _install(agent, scope, with_skills, dry_run)
+        following = [f"orbit hook test {agent} --scope {data['scope']}"]
+        lines += [] if dry_run else [f"try it: `{following[0]}`"]
+        emit(output, data, "\n".join(lines), next_commands=following)
+        return
+    names = found_agents(_root(scope))
+    if not names:
+        raise RefusedError("no agent has a folder here or in your home", hint="name one: `orbit hook install claude`")
+    results = [_install(name, scope, with_skills, dry_run) for name in names]
+    following = [
+        f"orbit hook test {name} --scope {data['scope']}" for name, (data, _) in zip(names, results, strict=True)
+    ]
+    text = "\n".join(line for _, lines in results for line in lines)
+    emit(output, {"hooks": [data for data, _ in results]}, text, next_commands=following)
+
+
+def _install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool) -> tuple[dict[str, object], list[str]]:
+    """Install the hook of one agent; return it as data and as lines."""
     from orbit_registry.agents.agent import load_agent
     from orbit_registry.exporters import plugin
     from orbit_registry.exporters.rules import apply_changes
     from orbit_registry.install import install as installation
-    from orbit_registry.workspace.git import Git
 
     chosen, root = load_agent(agent), _root(scope)
     if with_skills and agent not in plugin.FOLDERS:
@@ -73,14 +100,24 @@ def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, o
         narrower = [name for name in chosen.settings if name != "user"]
         lines.append(f"it acts in all your projects; with `--scope {narrower[0]}` it acts in this one alone")
     lines += [f"{'would write' if dry_run else 'wrote'} the skill {page.path}" for page in pages]
-    if state.changed and state.scope == "local":
-        lines += keep_out(Git(root), state.path)
+    if state.scope == "local" and not dry_run:
+        lines += _ignore(root, state.path)
     lines += [chosen.after] if chosen.after and state.changed else []
     lines += [] if chosen.proven else [f"unproven with {chosen.title}: {chosen.evidence}"]
-    following = [f"orbit hook test {agent} --scope {state.scope}"]
-    lines += [] if dry_run else [f"try it: `{following[0]}`"]
-    data = {**state.as_data(), "skills": [page.as_data() for page in pages]}
-    emit(output, data, "\n".join(filter(None, lines)), next_commands=following)
+    return {**state.as_data(), "skills": [page.as_data() for page in pages]}, list(filter(None, lines))
+
+
+def _ignore(root: Path, path: Path) -> list[str]:
+    """Add a private file that git would commit to `.gitignore`; return what was done."""
+    from orbit_registry.operations.init import SetupReport, add_lines
+    from orbit_registry.workspace.git import Git
+
+    git = Git(root)
+    line = git.ignore_line(path)
+    if line is None or git.top is None:
+        return []
+    add_lines(SetupReport(git.top), ".gitignore", (line,), dry_run=False)
+    return [f"added to .gitignore: {line}"]
 
 
 @group.command()
@@ -196,6 +233,7 @@ def mcp_group() -> None:
     """Serve records to agents over MCP.
 
     \b
+    orbit mcp install claude
     orbit mcp serve
     """
 
@@ -237,6 +275,58 @@ def serve(root: Path | None, aliases: bool, http: bool, host: str, port: int, to
             click.echo(f"token: {needed}", err=True)
 
     serve_http(root, host, port, token, announce, aliases=aliases)
+
+
+SERVER_AGENT = click.argument("agent", metavar="AGENT")
+
+
+@mcp_group.command("install")
+@SERVER_AGENT
+@DRY_RUN
+@format_option
+def install_server(agent: str, dry_run: bool, output: str) -> None:
+    """Name the MCP server in an agent's file.
+
+    It is the project's file, which can be committed; for Codex CLI it is your own. Other entries keep their bytes.
+
+    \b
+    orbit mcp install claude
+    orbit mcp install cursor --dry-run
+    """
+    from orbit_registry.install import mcp
+
+    state = mcp.install_server(_root(None), _server_agent(agent), dry_run=dry_run)
+    text = f"{state.path} {'would name' if dry_run else 'names'} the server `{mcp.NAME}`"
+    emit(output, state.as_data(), "\n".join(filter(None, [text, state.diff.rstrip("\n") if dry_run else ""])))
+
+
+@mcp_group.command("uninstall")
+@SERVER_AGENT
+@DRY_RUN
+@format_option
+def uninstall_server(agent: str, dry_run: bool, output: str) -> None:
+    """Remove the MCP server from an agent's file.
+
+    The file is then byte for byte what it was before.
+
+    \b
+    orbit mcp uninstall claude
+    """
+    from orbit_registry.install import mcp
+
+    state = mcp.uninstall_server(_root(None), _server_agent(agent), dry_run=dry_run)
+    would = "would be" if dry_run else "is"
+    text = f"the server {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
+    emit(output, state.as_data(), "\n".join(filter(None, [text, state.diff.rstrip("\n") if dry_run else ""])))
+
+
+def _server_agent(name: str) -> Agent:
+    from orbit_registry.agents.agent import load_agent
+    from orbit_registry.install.mcp import server_agents
+
+    if name not in server_agents():
+        raise UsageError(f"no agent {name!r} starts MCP servers", hint=f"agents: {', '.join(server_agents())}")
+    return load_agent(name)
 
 
 @mcp_group.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from orbit_registry.agents.agent import SCOPES, Agent, Scope, SettingsFile, hook_agents, load_agent
+from orbit_registry.agents.agent import SCOPES, Agent, Scope, ServersFile, SettingsFile, hook_agents, load_agent
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.hook import index as reader
 from orbit_registry.install.settings import MARK, format_of
@@ -85,7 +85,7 @@ def settings_file(agent: Agent, scope: Scope | None) -> tuple[Scope, SettingsFil
     return chosen, agent.settings[chosen]
 
 
-def settings_path(root: Path, file: SettingsFile) -> Path:
+def settings_path(root: Path, file: SettingsFile | ServersFile) -> Path:
     """Return the path of a settings file.
 
     Raises:
@@ -121,11 +121,11 @@ def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
     """
     scope, file = settings_file(agent, scope)
     path = settings_path(root, file)
-    text = _text(path)
+    text = file_text(path)
     if text is None or not format_of(file).commands(text, str(path)):
         return HookState(agent, scope, path, False, False)
     current = format_of(file).is_current(text, command_of(agent, scope, root), str(path))
-    current = current and (scope != "project" or _text(root / LAUNCHER) == launcher_text())
+    current = current and (scope != "project" or file_text(root / LAUNCHER) == launcher_text())
     return HookState(agent, scope, path, True, current)
 
 
@@ -140,14 +140,14 @@ def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bo
     state = state_of(root, agent, scope)
     if state.current:
         return state
-    text = _text(state.path)
+    text = file_text(state.path)
     file = agent.settings[state.scope]
     new_text = format_of(file).with_entries(text, command_of(agent, state.scope, root), str(state.path))
     if not dry_run:
         if state.scope == "project":
             write_atomic(inside(root, LAUNCHER), launcher_text())
         write_atomic(state.path, new_text)
-    diff = _diff(state.path, text, new_text)
+    diff = text_diff(state.path, text, new_text)
     return HookState(agent, state.scope, state.path, True, True, changed=True, diff=diff)
 
 
@@ -158,7 +158,7 @@ def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: 
     """
     scope, file = settings_file(agent, scope)
     path = settings_path(root, file)
-    text = _text(path)
+    text = file_text(path)
     new_text = None if text is None else format_of(file).without_entries(text, str(path))
     if new_text != text and not dry_run:
         if new_text is None:
@@ -168,9 +168,9 @@ def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: 
         else:
             write_atomic(path, new_text)
     launcher = inside(root, LAUNCHER)
-    if scope == "project" and not dry_run and not _is_started(root) and _text(launcher) == launcher_text():
+    if scope == "project" and not dry_run and not _is_started(root) and file_text(launcher) == launcher_text():
         launcher.unlink()
-    diff = _diff(path, text, new_text)
+    diff = text_diff(path, text, new_text)
     return HookState(agent, scope, path, False, False, changed=new_text != text, diff=diff)
 
 
@@ -199,11 +199,11 @@ def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> s
     """
     scope, file = settings_file(agent, scope)
     path = settings_path(root, file)
-    text = _text(path)
+    text = file_text(path)
     commands = format_of(file).commands(text, str(path)) if text is not None else []
     if commands and not state_of(root, agent, scope).current:
         hint = f"run `orbit hook install {agent.name} --scope {scope}`"
-        scripts = [*commands, _text(root / LAUNCHER) or ""] if scope == "project" else commands
+        scripts = [*commands, file_text(root / LAUNCHER) or ""] if scope == "project" else commands
         if any(EARLIER_LAUNCHER in script for script in scripts):
             raise RefusedError(f"{path} has a hook of an earlier version, which starts push/launch.py", hint=hint)
         raise RefusedError(f"{path} has a hook that is not the one installed today, so it was not run", hint=hint)
@@ -221,7 +221,8 @@ def _below_top(root: Path) -> str:
     return f"{root.relative_to(top).as_posix()}/" if top != root else ""
 
 
-def _diff(path: Path, old: str | None, new: str | None) -> str:
+def text_diff(path: Path, old: str | None, new: str | None) -> str:
+    """Return the difference of two texts of a file; None stands for no file."""
     before, after = ((text or "").splitlines(keepends=True) for text in (old, new))
     old_name, new_name = ("/dev/null" if text is None else str(path) for text in (old, new))
     lines = difflib.unified_diff(before, after, old_name, new_name)
@@ -233,7 +234,7 @@ def launcher_text() -> str:
     return Path(__file__).with_name("project_hook.sh").read_text("utf-8")
 
 
-def _text(path: Path) -> str | None:
+def file_text(path: Path) -> str | None:
     """Return a settings file's text with its line endings; None if there is no file."""
     if path.is_symlink():
         raise RefusedError(f"{path} is a symbolic link", hint="name the hook in the file it leads to by hand")

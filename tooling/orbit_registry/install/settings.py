@@ -182,14 +182,14 @@ class JsonSettings:
         self._demand_head(top, what)
         if top.get(HOOKS) is None:
             content = {event: [entry] for event, entry in entries.items()}
-            return appended(text, top, f'"{HOOKS}": {_dumped(content, 1)}')
+            return appended(text, top, f'"{HOOKS}": {json_text(content, 1)}')
         for event, entry in entries.items():
             inside = self._hooks(text)
             existing = inside.get(event)
             if existing is None:
-                text = appended(text, inside, f'"{event}": {_dumped([entry], 2)}')
+                text = appended(text, inside, f'"{event}": {json_text([entry], 2)}')
             else:
-                text = appended(text, self._inside(text, existing), _dumped(entry, 3))
+                text = appended(text, self._inside(text, existing), json_text(entry, 3))
         return text
 
     def without_entries(self, text: str, what: str) -> str | None:
@@ -315,7 +315,8 @@ class JsonSettings:
         return removed(text, source, item, self._plain(text))
 
 
-def _dumped(value: object, depth: int) -> str:
+def json_text(value: object, depth: int) -> str:
+    """Return a value as JSON over several lines, at a depth of a file."""
     return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n" + "  " * depth)
 
 
