@@ -37,7 +37,7 @@ from orbit_registry.site.search_data import description_of
 from orbit_registry.site.sitemap import ASSETS, url_of
 from orbit_registry.site.stage import BuildContext
 from orbit_registry.site.treemap import coverage_of
-from orbit_registry.site.urls import depth_of, file_of, relative
+from orbit_registry.site.urls import file_of, relative
 from orbit_registry.site.views import Relations, card_html, cited_urls, document_view, listing, record_view
 from orbit_registry.snapshot.edges import References
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
@@ -268,7 +268,7 @@ class Expansion:
         content = article(record.kind, view, prose.html)
         content += self._cards(content, url)
         toc = contents_html(prose.headings)
-        html = self._shell(record.kind, depth_of(url)).page(
+        html = self._shell(record.kind, url.count("/")).page(
             url, f"{record.id} {record.title}", content, toc, self.base_url, description_of(record, text.text)
         )
         facts = facts_of(content, url)
@@ -349,7 +349,7 @@ class Expansion:
         return index.html(f"{index.kind.plural}/", self.relations, self.site) if index is not None else ""
 
     def _listed(self, kind: Kind | None, url: str, title: str, content: str) -> Page:
-        shell = self._shell(kind, depth_of(url)) if kind else self.shells[depth_of(url)]
+        shell = self._shell(kind, url.count("/")) if kind else self.shells[url.count("/")]
         return Page(shell.page(url, title, content, "", self.base_url), facts_of(content, url))
 
     def _assets(self) -> None:

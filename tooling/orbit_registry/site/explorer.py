@@ -81,11 +81,11 @@ def form_of(glob: Glob) -> list[Any]:
     Between two groups lie any number of segments. A segment is a list of chunks with any characters between two of
     them; a chunk is a string, or a list of single characters, 0 for any, and [negated, low, high, …] for a class.
     """
-    return [int(glob.exclude), *(_alternative(alternative.text) for alternative in glob.alternatives)]
-
-
-def _alternative(text: str) -> list[Any]:
-    return [[[_chunk(chunk) for chunk in segment] for segment in group] for group in program(text)]
+    programs = (program(alternative.text) for alternative in glob.alternatives)
+    return [
+        int(glob.exclude),
+        *([[list(map(_chunk, segment)) for segment in group] for group in groups] for groups in programs),
+    ]
 
 
 def _chunk(chunk: str | tuple[Any, ...]) -> Any:
@@ -146,15 +146,11 @@ def _tree(records: Sequence[Record]) -> str:
 def _folder(name: str, count: int) -> str:
     depth = name.count("/") + 1 if name else 0
     label = escape(name.rpartition("/")[2] or "the whole project")
-    target = f"?path={_in_query(name + '/')}" if name else "?path="
+    target = f"?path={quote(name + '/')}" if name else "?path="
     link = f'<a href="{escape(target)}" data-orbit-path="{escape(name)}/">{label}/</a>' if name else f"<b>{label}</b>"
     return f'<li class="orbit-depth-{depth}">{link} <small>{count:,}</small></li>'
 
 
-def _in_query(text: str) -> str:
-    return quote(text, safe="/")
-
-
 def glob_link(page: str, glob: str) -> str:
     """Return where a scope's glob leads: to the explorer, asked for the records that name it."""
-    return f"{relative(page, PAGE)}?glob={_in_query(glob)}"
+    return f"{relative(page, PAGE)}?glob={quote(glob)}"

@@ -217,7 +217,7 @@ def serve_site(
         while not ended.wait(pause):
             began = time.perf_counter()
             if watch.follow():
-                pause = AGAIN_SECONDS if watch.is_failing else POLL_SECONDS
+                pause = AGAIN_SECONDS if watch.failure else POLL_SECONDS
             else:
                 # Looking takes at most a tenth of the time, however many files there are.
                 pause = max(POLL_SECONDS, 9 * (time.perf_counter() - began))
@@ -235,11 +235,8 @@ class _Watch:
         self._stamps: Mapping[str, str] | None = None
         """Of what the last try rested on; None where it is not known."""
         self._found: tuple[Diagnostic, ...] = ()
-        self._failure = ""
-
-    @property
-    def is_failing(self) -> bool:
-        return bool(self._failure)
+        self.failure = ""
+        """Why the last try made no site."""
 
     def begin(self, progress: Progress) -> None:
         """Build for the first time."""
@@ -263,22 +260,19 @@ class _Watch:
         return True
 
     def _report_failure(self, error: OrbitError | OSError) -> None:
-        message = (
-            f"not rebuilt: {error.message}\n  {error.hint}"
-            if isinstance(error, OrbitError)
-            else f"not rebuilt: {error}"
-        )
-        if message != self._failure:
+        reason = f"{error.message}\n  {error.hint}" if isinstance(error, OrbitError) else str(error)
+        message = f"not rebuilt: {reason}"
+        if message != self.failure:
             self._say(message)
             self._server.reload(message)
-        self._failure = message
+        self.failure = message
 
     def _report(self, result: SiteResult) -> None:
         self._stamps = result.stamps
         new = [diagnostic for diagnostic in result.diagnostics if diagnostic not in self._found]
-        if not (result.written or result.removed or result.diagnostics != self._found or self._failure):
+        if not (result.written or result.removed or result.diagnostics != self._found or self.failure):
             return
-        self._found, self._failure = result.diagnostics, ""
+        self._found, self.failure = result.diagnostics, ""
         errors = [diagnostic for diagnostic in result.diagnostics if diagnostic.severity is Severity.ERROR]
         self._server.reload("\n".join(_lines(errors)))
         clock = time.strftime("%H:%M:%S")

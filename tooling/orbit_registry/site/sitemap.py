@@ -272,10 +272,10 @@ def site_map(
     records: Sequence[Record],
     mirrored: Mapping[str, str],
     curated: Mapping[str, str],
-    generated: Iterable[str] = (),
-    design: str = "docs/design",
-    tasks: Iterable[str] = (),
-    listed: Sequence[str] | None = None,
+    generated: Iterable[str],
+    design: str,
+    tasks: Iterable[str],
+    listed: Sequence[str] | None,
 ) -> SiteMap:
     """Return the map of a build: the records that are shown, the pages of documents by their path, tasks by name."""
     by_id: dict[str, set[str]] = defaultdict(set)

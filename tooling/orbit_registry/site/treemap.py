@@ -40,11 +40,6 @@ class Folder:
     covered: int = 0
     inner: dict[str, Folder] = field(default_factory=dict)
 
-    def add(self, covered: bool) -> None:
-        """Count a file."""
-        self.files += 1
-        self.covered += covered
-
 
 def coverage_of(publication: Publication, records: Iterable[Record], page: str) -> str:
     """Return the drawing and its table for a page; "" outside git, and if no live record names a path.
@@ -69,12 +64,12 @@ def folders(files: Iterable[str], scopes: Iterable[Sequence[str]]) -> Folder:
     root = Folder("")
     for path in files:
         covered = bool(index.match(path))
-        folder = root
-        folder.add(covered)
+        chain = [root]
         for part in path.split("/")[:-1]:
-            below = f"{folder.name}{part}/"
-            folder = folder.inner.setdefault(part, Folder(below))
-            folder.add(covered)
+            chain.append(chain[-1].inner.setdefault(part, Folder(f"{chain[-1].name}{part}/")))
+        for folder in chain:
+            folder.files += 1
+            folder.covered += covered
     return root
 
 

@@ -22,11 +22,6 @@ def file_of(url: str) -> str:
     return f"{url}index.html" if not url or url.endswith("/") else url
 
 
-def depth_of(url: str) -> int:
-    """Return how many folders deep a page lies."""
-    return url.count("/")
-
-
 def relative(origin: str, target: str) -> str:
     """Return how the page at `origin` names `target`; both are site URLs, `target` may end in a fragment."""
     path, mark, fragment = target.partition("#")
