@@ -114,7 +114,7 @@ def test_init_in_a_subfolder_says_where_it_wrote(bare_shell: Any, monkeypatch: p
     (bare_shell.root / ".gitattributes").unlink()
     monkeypatch.chdir(bare_shell.root)
 
-    assert (first[0], first[-1].split("`")[1]) == (f"in {bare_shell.root}:", "orbit adr add --title T")
+    assert (first[0], first[-1].split("`")[1]) == (f"in {bare_shell.root}:", 'orbit adr new "Title"')
     assert bare_shell("init", "--yes")[1].startswith(".gitattributes written")
 
 

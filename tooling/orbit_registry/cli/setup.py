@@ -64,10 +64,10 @@ def init(
         "root": str(report.root), "created": report.created, "changed": report.changed, "kept": report.unchanged,
         "merge_driver": report.driver, "baselined": report.baselined,
     }  # fmt: skip
-    steps = ["orbit adr add --title T", "orbit import . --dry-run", "orbit check"]
+    steps = ['orbit adr new "Title"', "orbit import . --dry-run", "orbit check"]
     text = _setup_text(report, "would be " if dry_run else "")
     if report.created and not dry_run:
-        text += f"\nnext: `{steps[0]}`, or `{steps[1]}` for decisions that are written down already"
+        text += f"\nnext: `{steps[0]}`, or `{steps[1]}` for decisions that exist already"
     emit(output, data, text, next_commands=steps)
 
 

@@ -36,7 +36,7 @@ def note_text(request: NoteRequest, result: NoteResult) -> str:
         lines.append(f"{result.failure.id} keeps {target_of(result.failure)} from being tried\n  {result.failure.path}")
     if result.asks:
         how = f"{request.attempts} attempts" if request.attempts > 1 else "errors on the way"
-        lines.append(f"{how}: let the next one be spared them")
+        lines.append(f"{how}: keep what would have helped")
         lines += [f"  {ask.kind}: {ask.reason}\n    {ask.command}" for ask in result.asks]
     lines += [f"known already: {record.id}  {record.title}" for record in result.similar]
     return "\n".join(lines)
