@@ -36,8 +36,8 @@ Shared = Callable[[str, Callable[[Path], Any]], Path]
 def orbit(folder: Path, *arguments: str, code: int = 0) -> str:
     """Run `orbit` in a folder, see it end with a code, and return what it printed: of a failure, its messages too."""
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        ended = run(["-C", str(folder), *arguments])
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        ended = run([*arguments])
     assert ended == code, out.getvalue() + err.getvalue()
     return out.getvalue() + (err.getvalue() if code else "")
 

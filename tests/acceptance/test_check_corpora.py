@@ -66,7 +66,7 @@ def test_records_that_are_gone_are_missed(findings: tuple[Diagnostic, ...]) -> N
 
 def test_two_texts_of_one_decision_are_found(findings: tuple[Diagnostic, ...]) -> None:
     aside = [entry for entry in of(findings, "ORB705") if entry.location.path.endswith("/imported-body.md")]
-    assert len(aside) == 36
+    assert len(aside) == 35
     assert {diagnostic.severity for diagnostic in aside} == {Severity.WARNING}
 
 

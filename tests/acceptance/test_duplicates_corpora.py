@@ -1,5 +1,6 @@
 """Duplicates among real learnings: copies are caught, neighbours let be, opposites told apart."""
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -19,7 +20,8 @@ def rows(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, d
     root = tmp_path_factory.mktemp("corpus")
     shutil.copytree(source, root / ".orbit")
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-    Registry.import_from(root)
+    with contextlib.chdir(root):  # an import goes to the workspace around the current folder
+        Registry.import_from(root)
     done = subprocess.run([sys.executable, str(SCRIPT)], cwd=root, check=True, capture_output=True, text=True)
     table: dict[str, dict[str, int]] = json.loads(done.stdout)
     return table

@@ -20,7 +20,8 @@ class Clone:
         self.path = path
 
     def git(self, *arguments: str) -> str:
-        done = subprocess.run(["git", *arguments], cwd=self.path, check=True, capture_output=True, text=True)
+        done = subprocess.run(["git", *arguments], cwd=self.path, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def orbit(self, *arguments: str, code: int = 0) -> str:
@@ -90,6 +91,8 @@ def origin(git_repo: Path) -> Clone:
     clone = Clone(git_repo)
     clone.add("Keep prose in one place")
     clone.add("Store records as YAML", "log")
+    clone.git("add", "-A")
+    Registry.init(git_repo)  # a log that git has brings the line of its merge driver
     (git_repo / "src").mkdir()
     (git_repo / "src" / "app.py").write_text("# keeps ADR-0001\nvalue = 1\n\n\n\n\n\nother = 2\n", "utf-8")
     clone.commit("Set up")

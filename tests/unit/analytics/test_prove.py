@@ -73,8 +73,11 @@ def test_each_measure_counts_what_it_says(project: Path) -> None:
     assert min(proof.tokens["orbit"]) > 20
 
 
-def test_broad_records_are_counted_apart(project: Path) -> None:
+def test_broad_records_are_counted_apart(project: Path, git: Git) -> None:
     """They are shown when a session starts."""
+    for number in range(20):
+        (project / f"more{number}.txt").touch()
+    git(project, "add", "-A")
     registry = Registry.open(project)
     registry.add("learning", {"summary": "Say what failed", "scope": {"paths": ["**"]}})
     proof = proof_of(project)

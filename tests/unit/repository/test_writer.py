@@ -13,6 +13,7 @@ from orbit_registry.repository.writer import free_code_id
 
 
 def test_a_new_record_is_a_file_that_editors_understand(registry: Registry) -> None:
+    Registry.init(registry.workspace.root, schemas=True)
     record = registry.add("learning", {"x-own": [1], "summary": "Leap", "scope": {"paths": ["src/**"]}, "labels": []})
     file = registry.workspace.root / record.path
     first, *lines = file.read_text("utf-8").splitlines()
