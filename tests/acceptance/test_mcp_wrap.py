@@ -1,5 +1,6 @@
 """`orbit mcp wrap` around other servers: it passes everything, adds records to results, and is not there otherwise."""
 
+import ctypes
 import json
 import os
 import shutil
@@ -246,6 +247,22 @@ def test_the_client_notices_a_server_that_stops_reading(root: Path) -> None:
         speak_on(server.stdin.fileno())
     server.terminate()
     assert server.wait() == -signal.SIGTERM
+
+
+def test_a_signal_is_passed_on_while_the_last_wait_begins(root: Path) -> None:
+    """It comes at another thread, as one does that comes just before the main thread blocks."""
+    program = "import os, signal; os.write(1, b'closed\\n'); os.close(1); signal.pause()"
+    server = wrapped(root, sys.executable, "-c", program)
+    assert server.stdin is not None
+    assert server.stdout is not None
+    with server.stdin, server.stdout:
+        assert server.stdout.read() == b"closed\n"
+        threads = {int(name) for name in os.listdir(f"/proc/{server.pid}/task")} - {server.pid}
+        assert ctypes.CDLL(None).tgkill(server.pid, max(threads), signal.SIGTERM) == 0
+        try:
+            assert server.wait(20) == -signal.SIGTERM
+        finally:
+            server.kill()
 
 
 def test_a_server_that_does_not_exist_is_a_wrong_call(root: Path) -> None:

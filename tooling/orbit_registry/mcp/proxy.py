@@ -293,6 +293,8 @@ class Results:
 CHUNK = 1 << 16
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+ENDED = b"\0"
+"""Byte that says that the server ended; signals write their number."""
 
 
 def run(command: Sequence[str], session: str, timeout_ms: int) -> int:
@@ -303,6 +305,8 @@ def run(command: Sequence[str], session: str, timeout_ms: int) -> int:
     except OSError as error:
         message = (error.strerror or str(error)).lower()
         raise UsageError(f"{command[0]} can't be started: {message}", hint="name a program after `--`") from None
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)  # else one just before a blocking call waits for its end
     for number in PASSED_ON:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda got, _frame: _pass_on(server, got))
@@ -310,7 +314,9 @@ def run(command: Sequence[str], session: str, timeout_ms: int) -> int:
     threading.Thread(target=_say_when_ended, args=(server, wake), daemon=True).start()
     threading.Thread(target=_requests, args=(server, Requests(pending)), daemon=True).start()
     _results(server, woken, Results(pending, ResultAnnotator(str(Path.cwd()), session, timeout_ms, pending).decide))
-    code = server.wait()
+    while server.returncode is None:
+        os.read(woken, CHUNK)
+    code = server.returncode
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the server left its own
         with suppress(OSError):  # two signals have no handler
@@ -327,7 +333,7 @@ def _pass_on(server: subprocess.Popen[bytes], number: int) -> None:
 
 def _say_when_ended(server: subprocess.Popen[bytes], wake: int) -> None:
     server.wait()
-    os.write(wake, b".")
+    os.write(wake, ENDED)
 
 
 def _requests(server: subprocess.Popen[bytes], requests: Requests) -> None:
@@ -355,7 +361,9 @@ def _results(server: subprocess.Popen[bytes], woken: int, results: Results) -> N
         while True:
             ready = dict(poll.poll())
             if out.fileno() not in ready:
-                break
+                if ENDED in os.read(woken, CHUNK):
+                    break
+                continue  # a signal came
             chunk = _read(out.fileno())
             if not chunk:
                 break
