@@ -161,12 +161,7 @@ def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: 
     text = file_text(path)
     new_text = None if text is None else format_of(file).without_entries(text, str(path))
     if new_text != text and not dry_run:
-        if new_text is None:
-            path.unlink(missing_ok=True)
-            with suppress(OSError):  # a folder that holds more stays
-                path.parent.rmdir()
-        else:
-            write_atomic(path, new_text)
+        write_or_remove(path, new_text)
     launcher = inside(root, LAUNCHER)
     if scope == "project" and not dry_run and not _is_started(root) and file_text(launcher) == launcher_text():
         launcher.unlink()
@@ -227,6 +222,16 @@ def text_diff(path: Path, old: str | None, new: str | None) -> str:
     old_name, new_name = ("/dev/null" if text is None else str(path) for text in (old, new))
     lines = difflib.unified_diff(before, after, old_name, new_name)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def write_or_remove(path: Path, text: str | None) -> None:
+    """Write a settings file; None removes it, and its folder if that is then empty."""
+    if text is not None:
+        write_atomic(path, text)
+        return
+    path.unlink(missing_ok=True)
+    with suppress(OSError):  # a folder that holds more stays
+        path.parent.rmdir()
 
 
 def launcher_text() -> str:

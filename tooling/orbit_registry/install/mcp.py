@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from orbit_registry.agents.agent import Agent, ServersFile, hook_agents, load_agent
 from orbit_registry.errors import RefusedError
-from orbit_registry.install.install import file_text, settings_path, text_diff
+from orbit_registry.install.install import file_text, settings_path, text_diff, write_or_remove
 from orbit_registry.install.settings import (
     appended,
     container,
@@ -77,12 +76,7 @@ def uninstall_server(root: Path, agent: Agent, *, dry_run: bool = False) -> Serv
     if text is not None:
         new_text = _without_block(text) if file.key == "" else _without_entry(text, file, str(path))
     if new_text != text and not dry_run:
-        if new_text is None:
-            path.unlink(missing_ok=True)
-            with suppress(OSError):  # a folder that holds more stays
-                path.parent.rmdir()
-        else:
-            write_atomic(path, new_text)
+        write_or_remove(path, new_text)
     return ServerState(agent, path, False, new_text != text, text_diff(path, text, new_text))
 
 
