@@ -30,7 +30,8 @@ def test_titles_outweigh_tags_and_tags_the_body() -> None:
 @pytest.mark.parametrize(
     ("query", "text"),
     [
-        ("http headers", "Call parseHTTPHeader once"), ("parse_http", "Call parseHTTPHeader once"),
+        ("http headers", "Call parseHTTPHeader once"), ("sqlite", "Rows go to SQLite"), ("grpc", "Calls use gRPC"),
+        ("parse_http", "Call parseHTTPHeader once"),
         ("AuthHandler", "the auth handler"), ("auth handler", "class AuthHandler"), ("#6928", "see issue 6928"),
         ("设计模式", "软件设计"), ("データベース", "データの保存"),
     ],

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import shared_fields
-from orbit_registry.search.text import stem, words
+from orbit_registry.search.text import joined_words, stem, words
 
 if TYPE_CHECKING:
     from orbit_registry.search.chunks import Chunk
@@ -224,7 +224,8 @@ def counts_of(fields: Fields) -> Counts:
     """Return twice what each word of a text counts; a secret has none."""
     counts: dict[str, int] = {}
     for text, weight in zip(fields, (TITLE, TAGS, BODY), strict=True):
-        for word, times in Counter(words(without_secrets(text))).items():
+        public = without_secrets(text)
+        for word, times in Counter([*words(public), *joined_words(public)]).items():
             counts[word] = counts.get(word, 0) + weight * times
     return counts
 

@@ -17,9 +17,9 @@ from orbit_registry.hook.words import MARKS, PIECE, split_word, words_of
 _MOST_REMEMBERED = 100_000
 _ENGLISH = Stemmer.Stemmer("english")
 _WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
-
-
 _PIECE = re.compile(f"[{PIECE}]+")
+_CAMEL = re.compile(r"\b(?:[A-Za-z]{0,10}[a-z][A-Z]|[A-Z]{2,10}[a-z])[A-Za-z]{1,10}\b")
+_LONGEST_JOINED = 12
 
 
 def words(text: str) -> list[str]:
@@ -30,6 +30,14 @@ def words(text: str) -> list[str]:
 def terms(text: str) -> list[str]:
     """Return the terms of `text` in their order, repeated as often as they occur."""
     return list(map(stem, words(text)))
+
+
+def joined_words(text: str) -> list[str]:
+    """Return short names that `words` splits, in one piece: `sqlite` of SQLite, `github` of GitHub.
+
+    An index has them in addition, for a query often writes them in small letters.
+    """
+    return [name.lower() for name in _CAMEL.findall(text) if len(name) <= _LONGEST_JOINED]
 
 
 @lru_cache(_MOST_REMEMBERED)
