@@ -139,10 +139,8 @@ def adr_add(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def reference(session: nox.Session) -> None:
-    """Write docs/reference/cli.md anew from what the commands say."""
-    python = environment(session) / "python"
-    page = session.run(str(python), "-m", "orbit_registry.cli.reference", external=True, silent=True)
-    (ROOT / "docs" / "reference" / "cli.md").write_text(str(page), "utf-8")
+    """Write the pages in docs/reference/commands from the help of the commands."""
+    run(session, environment(session), "python", "-m", "orbit_registry.cli.reference", "docs/reference/commands")
 
 
 @nox.session(venv_backend="none", default=False)
@@ -166,7 +164,7 @@ def snapshot(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def bench(session: nox.Session) -> None:
-    """Measure, and write the figures to docs/benchmarks.md."""
+    """Measure, and write the figures to docs/explanation/benchmarks.md."""
     run(session, environment(session, "site", "test"), "python", "-m", "tests.bench", *session.posargs)
 
 

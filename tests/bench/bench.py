@@ -17,7 +17,7 @@ from tests.bench.measurements import MEASUREMENTS, RATIOS, Measurement, Ratio
 from tests.bench.report import RECALL, Figure, Outcome, machine, render
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs/explanation/benchmarks.md"
 SIZES = (1000, 3000, 10_000)
 
 

@@ -1,4 +1,4 @@
-"""Turns figures into the page `docs/benchmarks.md`: targets beside figures, growth, the machine; measures nothing."""
+"""Turns figures into the page `docs/explanation/benchmarks.md`: targets, growth, the machine; measures nothing."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Measures the site beside other generators, on the same decisions in one run, for `docs/benchmarks.md`.
+"""Measures the site beside other generators, on the same decisions in one run, for `docs/explanation/benchmarks.md`.
 
 `python -m tests.bench sites`: peers that are not installed are named as such. Zensical and log4brains are looked for
 on the PATH; log4brains comes from npm.

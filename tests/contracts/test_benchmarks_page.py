@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.bench.measurements import MEASUREMENTS
 from tests.bench.report import RECALL
 
-PAGE = Path(__file__).parents[2] / "docs/benchmarks.md"
+PAGE = Path(__file__).parents[2] / "docs/explanation/benchmarks.md"
 
 
 def test_the_table_of_costs_has_measurements_alone() -> None:

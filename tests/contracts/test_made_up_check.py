@@ -55,7 +55,7 @@ def test_a_check_is_found_by_its_file(capsys: pytest.CaptureFixture[str]) -> Non
 
     (sarif,) = findings("sarif")["runs"]
     (rule,) = [rule for rule in sarif["tool"]["driver"]["rules"] if rule["id"] == "ORB199"]
-    assert rule["properties"]["docs"] == "docs/reference/checks.md#orb199"
+    assert rule["properties"]["docs"] == "docs/reference/checks/shouting.md#orb199"
     assert "ORB199" in [result["ruleId"] for result in sarif["results"]]
 
     config = Path(".orbit/config.yaml")

@@ -98,7 +98,7 @@ def test_a_key_with_a_run_of_digits_is_a_secret() -> None:
 
 
 def test_the_page_says_which_kinds_are_found() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "reference" / "checks.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs/reference/checks/content.md").read_text("utf-8")
     section = page.partition("\n## ORB406")[2].partition("\n## ")[0]
     assert [kind for kind in sorted(KINDS) if kind not in section] == []
 

@@ -18,7 +18,7 @@ from orbit_registry.workspace.journal import FileChange
 if TYPE_CHECKING:
     from orbit_registry.checks.context import CheckContext
 
-DOCS = "docs/reference/checks.md"
+DOCS = "docs/reference/checks"
 
 Run = Callable[["CheckContext"], Iterable[Diagnostic]]
 """Yields findings."""
@@ -48,7 +48,7 @@ class Check:
     @property
     def docs(self) -> str:
         """Where the check is explained, from the repository's root."""
-        return f"{DOCS}#{self.code.lower()}"
+        return f"{DOCS}/{self.run.__module__.rpartition('.')[2]}.md#{self.code.lower()}"
 
     def at(
         self,

@@ -82,7 +82,7 @@ _FORMS: dict[str, _Form] = {
 }  # fmt: skip
 _BY_NAME = {"quoted": "secret by its name", "plain": "secret by its name", "bearer": "bearer token"}
 KINDS = frozenset(form.kind for form in _FORMS.values()) | frozenset(_BY_NAME.values())
-"""Kinds of secrets, as `docs/reference/checks.md` lists them."""
+"""Kinds of secrets, as `docs/reference/checks/content.md` lists them."""
 _PREFILTER = r"(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<{name}>{form.pattern})" for name, form in _FORMS.items()) + ")"
 """Compiled where it is used: few runs need it."""
 _KEY = r"(?<=(?i:api|uth|ess|ent|ret|ate|unt|ice)[_ -](?i:key))|(?<=(?i:api|uth|ess|ent|ret|ate|unt|ice)(?i:key))"
