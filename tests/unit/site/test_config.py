@@ -11,12 +11,24 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.site.config import completed_nav, read_user_config, without_missing
 from orbit_registry.site.stage import dumped
 
-GENERATED: list[object] = [{"Decisions": "adrs/index.md"}, {"Health": "health/index.md"}]
+RECORDS: list[object] = [
+    {"Learnings": "learnings/index.md"},
+    {"Rules": "rules/index.md"},
+    {"Retros": "retros/index.md"},
+]
+GENERATED: list[object] = [{"Decisions": "adrs/index.md"}, {"Other records": RECORDS}]
 
 
 def test_what_a_navigation_names_is_not_added_again() -> None:
     existing: list[object] = ["index.md", {"Why": [{"All": "adrs/index.md"}]}]
-    assert completed_nav(existing, [], GENERATED) == [*existing, {"Health": "health/index.md"}]
+    assert completed_nav(existing, [], GENERATED) == [*existing, {"Other records": RECORDS}]
+
+
+def test_a_group_keeps_the_pages_that_a_navigation_lacks() -> None:
+    existing: list[object] = ["adrs/index.md", "rules/index.md"]
+    assert completed_nav(existing, [], GENERATED)[2:] == [{"Other records": [RECORDS[0], RECORDS[2]]}]
+    existing.append("retros/index.md")
+    assert completed_nav(existing, [], GENERATED)[3:] == [RECORDS[0]]
 
 
 def test_without_a_navigation_the_pages_make_one() -> None:

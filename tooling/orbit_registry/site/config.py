@@ -34,7 +34,7 @@ PALETTE = [
         (": dark", "slate", "weather-night", "dark; switch to the system's"),
     )
 ]
-FEATURES = [f"navigation.{name}" for name in ("indexes", "prune", "top", "footer")]
+FEATURES = [f"navigation.{name}" for name in ("sections", "prune", "top", "footer")]
 FEATURES += ["toc.follow", "content.code.copy"]
 EXTENSIONS: list[Any] = [
     "admonition",
@@ -292,8 +292,21 @@ def completed_nav(existing: Sequence[object], pages: Sequence[str], generated: S
     from mkdocs.utils import nest_paths
 
     nav = list(existing) or nest_paths(pages)
-    listed = set(files_in(nav))
-    return nav + [entry for entry in generated if (files := {*files_in([entry])}) and not listed & files]
+    return [*nav, *without_listed(generated, {*files_in(nav)})]
+
+
+def without_listed(entries: Sequence[object], listed: Set[str]) -> list[object]:
+    """Return generated entries without the pages that a navigation names; a group of one page becomes that page."""
+    remaining: list[object] = []
+    for entry in entries:
+        ((title, value),) = entry.items() if isinstance(entry, dict) else [("", entry)]
+        if not isinstance(value, list):
+            remaining += [] if value in listed else [entry]
+        elif len(below := without_listed(value, listed)) > 1 or below == value:
+            remaining.append({title: below})
+        else:
+            remaining += below
+    return remaining
 
 
 def files_in(entries: Sequence[object]) -> Iterator[str]:

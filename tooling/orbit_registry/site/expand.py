@@ -65,10 +65,11 @@ class Shell:
     parts: tuple[str, ...]
     order: tuple[str, ...]
 
-    def under(self, index: str) -> Shell:
-        """Return the shell with the navigation's entry for a page, named as the shell names it, marked as current."""
-        plain = f'<a href="{escape(index)}" class="md-nav__link">'
-        marked = f'<a href="{escape(index)}" class="md-nav__link md-nav__link--active">'
+    def under(self, indexes: Iterable[str]) -> Shell:
+        """Return the shell with the first of some pages that the navigation links to, as the shell does, as current."""
+        links = [f'<a href="{escape(index)}" class="md-nav__link">' for index in indexes]
+        plain = next((link for link in links if any(link in part for part in self.parts)), links[0])
+        marked = plain.replace('link">', 'link md-nav__link--active">')
         return replace(self, parts=tuple(part.replace(plain, marked) for part in self.parts))
 
     def page(
@@ -276,10 +277,11 @@ class Expansion:
         return Content(html, value, self.loader.relocated(record, prose.diagnostics))
 
     def _shell(self, kind: Kind, depth: int) -> Shell:
-        """Return the shell of a depth with the kind's index as the current entry of the navigation."""
+        """Return the shell of a depth with the kind's index, or its folded group, as current in the navigation."""
         if (kind.name, depth) not in self.kind_shells:
-            index = relative(shell_url(depth), f"{kind.plural}/")
-            self.kind_shells[kind.name, depth] = self.shells[depth].under(index)
+            group = [other for other in self.context.sources.listed if other.in_document == kind.in_document]
+            indexes = (relative(shell_url(depth), f"{other.plural}/") for other in (kind, *group[:1]))
+            self.kind_shells[kind.name, depth] = self.shells[depth].under(indexes)
         return self.kind_shells[kind.name, depth]
 
     def _generated_files(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from html import escape
 
 from orbit_registry.model.kind import Kind, KindTable
@@ -14,6 +14,14 @@ SHELL = "orbit-shell"
 SHELL_DEPTHS = (1, 2, 3)
 HIDDEN = ["toc", "footer"]
 """What the theme adds to a page and none of these needs: they are lists, not chapters that follow each other."""
+EXPLORE = (
+    ("By path", "paths/index.md"),
+    ("Map", "map/index.md"),
+    ("Task references", f"{TASKS}index.md"),
+    ("Ask in SQL", "query/index.md"),
+    ("Health", "health/index.md"),
+)
+"""The pages that show all records in one way, in the order of the navigation."""
 MOST_IN_NAV = 80
 """Above this number of documents the navigation names their overview alone: it is repeated on every page."""
 
@@ -86,16 +94,28 @@ def _titled(title: str, content: str, description: str) -> str:
     return with_front_matter(front, f"# {title}\n\n{slot(content)}")
 
 
-def navigation(kinds: Sequence[Kind], documents: Mapping[str, str], *, has_tasks: bool) -> list[object]:
-    """Return the navigation of the generated pages; `documents` are staged file → title, in order of their paths."""
-    nav: list[object] = [{kind.labels: f"{kind.plural}/index.md"} for kind in kinds]
-    nav += [{"By path": "paths/index.md"}, {"Map": "map/index.md"}]
+def navigation(kinds: Sequence[Kind], documents: Mapping[str, str], pages: Container[str]) -> list[object]:
+    """Return the navigation of the generated pages in groups: decisions, other records, ways to explore them.
+
+    `documents` are staged file → title, in order of their paths; an entry without a page in `pages` is left out.
+    """
+    records: list[object] = [{kind.labels: _index(kind)} for kind in kinds if not kind.in_document]
+    decisions: list[object] = [
+        {f"All {kind.labels.lower()}" if documents else kind.labels: _index(kind)} for kind in kinds if kind.in_document
+    ]
     if documents:
-        nav.append({"Design documents": _document_nav(documents)})
-    if has_tasks:
-        nav.append({"Task references": f"{TASKS}index.md"})
-    nav += [{"Health": "health/index.md"}, {"Ask in SQL": "query/index.md"}]
-    return nav
+        decisions.append({"Design documents": _document_nav(documents)})
+    has_learnings = any(kind.name == "learning" for kind in kinds)
+    groups: dict[str, list[object]] = {
+        "Decisions": decisions,
+        "Learnings and other records" if has_learnings else "Other records": records,
+        "Explore": [{title: file} for title, file in EXPLORE if file in pages],
+    }
+    return [members[0] if len(members) == 1 else {title: members} for title, members in groups.items() if members]
+
+
+def _index(kind: Kind) -> str:
+    return f"{kind.plural}/index.md"
 
 
 def _document_nav(documents: Mapping[str, str]) -> list[object]:

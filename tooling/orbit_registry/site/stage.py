@@ -229,7 +229,7 @@ def stage(sources: SiteSources, pages: PageCache, base_url: str | None) -> Stage
     for path, text in {**sources.curated, **shells()}.items():
         if path not in user_files:
             out.write(f"{DOCS}/{path}", text)
-    nav = navigation(sources.listed, mirrored, has_tasks=bool(sources.tasks.by_name))
+    nav = navigation(sources.listed, mirrored, sources.curated)
     staged_names = {name.removeprefix(f"{DOCS}/") for name in out.after}
     nav = _navigation(sources, nav, user_files, staged_names, problems)
     _configure(sources, out, nav, base_url, problems)
