@@ -28,7 +28,7 @@ def project(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def learn(project: Path) -> Learn:
-    """Return what adds a learning of a category that is in force, and returns its id."""
+    """Return what adds a live learning of a category, and returns its id."""
 
     def add(summary: str, category: str | None = None, **more: object) -> str:
         declared = {} if category is None else {"category": category}

@@ -113,7 +113,7 @@ def test_a_preview_comes_with_pointer_and_focus(built: Path, tab: Tab) -> None:
     with served(built) as home:
         page = tab.go(f"{home}learnings/L-7k3fq/")
         link, card = page.locator("a.orbit-cite").first, page.locator(".orbit-shown")
-        expect(link).to_have_accessible_description(re.compile("Store sessions in files in force 2026-05"))
+        expect(link).to_have_accessible_description(re.compile("Store sessions in files accepted 2026-05"))
         expect(card).to_have_count(0)
         link.hover()
         expect(card).to_contain_text("Store sessions in files")
@@ -122,7 +122,7 @@ def test_a_preview_comes_with_pointer_and_focus(built: Path, tab: Tab) -> None:
         expect(card).to_be_visible()
         page.keyboard.press("Escape")
         expect(card).to_have_count(0)
-        expect(link).to_have_attribute("title", "Store sessions in files (in force)")
+        expect(link).to_have_attribute("title", "Store sessions in files (accepted)")
         page.mouse.move(0, 0)
         tab.resized(PHONE, "dark")
         link.focus()

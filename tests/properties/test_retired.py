@@ -306,7 +306,7 @@ def sentence(world: World, record: Made) -> str:
     if heirs := world.heirs(record):
         return f"{record.id} was superseded by {' and '.join(sorted(heirs))}"
     if record.status == "superseded":
-        return f"{record.id} was superseded, and nothing in force took its place"
+        return f"{record.id} was superseded, and no live record replaces it"
     return f"{record.id} is {record.status}"
 
 

@@ -59,7 +59,7 @@
   const isOver = (record) => record.expires !== null && Date.parse(record.expires) <= Date.now();
   const groupOf = (record) => (isOver(record) ? "history" : record.group);
 
-  const GROUPS = [["must", "Must"], ["consider", "Consider"], ["unknown", "Status unknown"], ["waiting", "Not decided yet"], ["history", "History"]];
+  const GROUPS = [["must", "Must"], ["consider", "Consider"], ["unknown", "No status stated"], ["waiting", "Not decided yet"], ["history", "History"]];
   const made = (tag, css, ...inside) => {
     const element = document.createElement(tag);
     if (css) element.className = css;

@@ -65,7 +65,7 @@ const termsOf = (word, known, open) => {
 };
 
 /* Returns a function from what is typed to how many records that finds and the numbers of the `most` best; the last word may be
-   the start of one. `read` resolves to a file of words. What is no longer in force, which `orbit search` leaves out, counts half; what took its place comes before it. */
+   the start of one. `read` resolves to a file of words. Closed records, which `orbit search` leaves out, count half; what replaced them comes first. */
 export const finder = ({ records, looks, names, common, files }, read) => {
   const closed = looks.map(([, css]) => css.startsWith("orbit-closed"));
   const left = new Set(common);

@@ -77,7 +77,7 @@ def test_an_agents_adoption_leaves_records_in_force_alone(shell: Any) -> None:
     decide(shell.root, 8, "Superseded by ADR-0001")
     before = files(shell.root)
     code, _, err = shell("adr", "backfill")
-    assert (code, "ADR-0001 is in force" in err) == (1, True)
+    assert (code, "ADR-0001 is accepted" in err) == (1, True)
     assert files(shell.root) == before
 
 
@@ -111,11 +111,11 @@ def test_an_agents_fix_accepts_no_decision(shell: Any, monkeypatch: pytest.Monke
         "adr supersede ADR-0001 --with ADR-0002", "adr renumber ADR-0001 --to 40",
     ],
 )  # fmt: skip
-def test_an_agent_changes_nothing_in_force(shell: Any, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+def test_an_agent_changes_no_accepted_record(shell: Any, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     before = files(shell.root)
     code, _, err = shell(*command.split())
-    assert (code, "in force" in err) == (1, True)
+    assert (code, "is accepted" in err) == (1, True)
     assert files(shell.root) == before
 
 
@@ -132,8 +132,8 @@ def test_no_door_of_the_store_leads_around_the_rule(shell: Any) -> None:
     agent = Author("bot", "agent")
     workspace = Registry.open(shell.root).workspace
     before = files(shell.root)
-    with pytest.raises(RefusedError, match="is in force"):
+    with pytest.raises(RefusedError, match="is accepted"):
         supersede(workspace, "ADR-0001", "ADR-0002", author=agent)
-    with pytest.raises(RefusedError, match="is in force"):
+    with pytest.raises(RefusedError, match="is active"):
         change_fields(workspace, shell.learning, lambda data: {**data, "summary": "Other"}, author=agent)
     assert files(shell.root) == before

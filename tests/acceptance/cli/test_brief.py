@@ -19,7 +19,7 @@ Learn = Callable[..., str]
 
 @pytest.fixture
 def learn(shell: Any) -> Learn:
-    """Return what adds a learning that is in force, of a category, and returns its id."""
+    """Return what adds a live learning of a category, and returns its id."""
 
     def add(summary: str, category: str = "general", *more: str) -> str:
         return str(shell.learn(summary, "--category", category, "--yes", *more))

@@ -96,7 +96,7 @@ def test_a_decision_of_unknown_status_is_marked(shell: Any) -> None:
 
     assert "ADR-0009" in [match["id"] for match in data_of(shell, "match", "src/log.py")["matches"]]
     assert whys(shell, "src/log.py")["Log to a file"] == "unstated"
-    line = "- [ADR-0009] Log to a file (status unknown, so it may not hold: docs/adr/0009-log.md)\n"
+    line = "- [ADR-0009] Log to a file (no status stated, so it may not hold: docs/adr/0009-log.md)\n"
     assert line in shell("brief", "--path", "src/log.py")[1]
     assert "ADR-0009" not in shell("export", "rules", "--for", "claude", "--dry-run")[1]
 

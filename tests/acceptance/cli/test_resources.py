@@ -243,7 +243,7 @@ def test_an_agents_import_waits_for_review(files: Shell, monkeypatch: pytest.Mon
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     code, _, message = files("refresh", data["id"])
     assert code == 1
-    assert "in force" in message
+    assert "is active" in message
 
 
 def test_a_preview_shows_the_chunks_and_writes_nothing(files: Shell) -> None:

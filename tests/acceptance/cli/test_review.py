@@ -57,7 +57,7 @@ def test_unknown_statuses_are_accepted_together(shell: Any) -> None:
     for number in (8, 9):
         text = f"# {number}. Log to file {number}\n\n## Context\n\nSo be it.\n"
         (shell.root / f"docs/adr/000{number}-log.md").write_text(text, "utf-8")
-    assert "the status of 2 decisions is unknown" in shell("import", "docs/adr")[1]
+    assert "no status stated for 2 decisions" in shell("import", "docs/adr")[1]
 
     assert [shell.data("queue")[name] for name in ("count", "unknown")] == [0, 2]
     assert "ADR-0009 would be accepted" in shell("adr", "accept", "--status", "unknown", "--dry-run")[1]
@@ -77,7 +77,7 @@ def test_an_import_can_assume_a_status(shell: Any) -> None:
     report = shell("import", "docs/adr", "--assume", "accepted")[1]
 
     assert "so it is `accepted`, as `--assume` says" in report
-    assert "the status of 1 decision is unknown" in report
+    assert "no status stated for 1 decision" in report
     assert [on_disk(shell, f"ADR-000{number}")["status"] for number in (8, 9)] == ["accepted", "unknown"]
     assert "ORB701" not in shell("check", "--all")[1]
 

@@ -178,7 +178,7 @@ def test_many_new_records_without_review_share_a_note(workspace: Path, learning:
         learning(f"L-aaa{number:02d}", f"Parse {word} strictly", more=AGENT)
     notes = [diagnostic for diagnostic in check(workspace).diagnostics if diagnostic.code == "ORB410"]
     assert [diagnostic.message for diagnostic in notes] == [
-        "11 records that agents made are in force without review: L-aaa00, L-aaa01, L-aaa02 and 8 more"
+        "11 records that agents made are live without review: L-aaa00, L-aaa01, L-aaa02 and 8 more"
     ]
     assert codes(check(workspace, all_=True)).count("ORB410") == 11
 

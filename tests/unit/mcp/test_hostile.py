@@ -27,7 +27,7 @@ Call = Callable[..., Reply]
 
 @pytest.fixture
 def root(git_repo: Path) -> Path:
-    """Return a workspace with a learning in force that means harm, and a harmless one."""
+    """Return a workspace with a live learning that means harm, and a harmless one."""
     Registry.init(git_repo)
     registry = Registry.open(git_repo)
     for number, (summary, body) in enumerate(((EVIL, LINES), ("Look twice before you leap", "Why."))):

@@ -121,4 +121,4 @@ def test_a_record_says_what_its_file_says() -> None:
     assert record.evidence == (("task", "T-1"),)
     assert record.source == Source("docs/adr/1.md", authority="document")
     assert (record.supersedes, record.superseded_by) == (("ADR-0009",), ())
-    assert (record.phase, record.status.word, record.folder) == ("live", "in force", ".orbit/adrs/ADR-0001")
+    assert (record.phase, record.status.word, record.folder) == ("live", "accepted", ".orbit/adrs/ADR-0001")

@@ -5,7 +5,7 @@ from orbit_registry.operations.import_report import UNKNOWN, Outcome, TakeoverRe
 TAKEN = tuple(Outcome("taken", f"adr/{number:04}.md", f"ADR-{number:04}", "") for number in range(12))
 QUESTIONS = (
     *(Outcome("changed", entry.source, entry.record, f"it states none, {UNKNOWN}") for entry in TAKEN[:3]),
-    Outcome("changed", "adr/0003.md", "ADR-0003", f"the status `moot` is none that is known, {UNKNOWN}"),
+    Outcome("changed", "adr/0003.md", "ADR-0003", f"the status `moot` is not recognised, {UNKNOWN}"),
     *(Outcome("changed", f"adr/{number:04}.md", f"ADR-{number:04}", f"reason {number}") for number in range(7)),
 )
 LEFT = tuple(Outcome("left", f"adr/{name}.md", None, "a template") for name in "abcdefgh")
@@ -18,10 +18,10 @@ def test_a_report_fits_a_screen() -> None:
 
     assert lines[0] == "adr (madr): 12 taken; 11 with a question; 8 left; 1 changed elsewhere"
     assert lines[2:9] == ["Taken:", *(f"  {e.source} → {e.record}" for e in TAKEN[:5]), "  and 7 more: --verbose"]
-    assert lines[10:12] == ["Taken, with a question:", "  4 × the status is unknown"]
+    assert lines[10:12] == ["Taken, with a question:", "  4 × no status stated"]
     assert lines[16] == "  and 3 more: --verbose"
     assert lines[18:20] == ["Left:", "  8 × a template (adr/a.md, …)"]
-    assert "the status of 4 decisions is unknown: `orbit adr accept --status unknown`" in lines[-3]
+    assert "no status stated for 4 decisions: `orbit adr accept --status unknown`" in lines[-3]
     assert lines[-1] == "next: `orbit adr accept --status unknown`, if you follow them all"
     assert len(lines) < 30
 

@@ -205,7 +205,7 @@ def test_what_can_not_replace_is_refused(registry: Registry) -> None:
     other = new_record(registry, kinds["adr"])
     for target, hint in (
         (pending, f"`orbit adr accept {pending.id}` first"),
-        (closed, "name one in force: `orbit adr list --phase live`"),
+        (closed, "name a live record: `orbit adr list --phase live`"),
         (old, f"name what replaced it: {new.id}"),
     ):
         with pytest.raises(RefusedError) as caught:

@@ -92,7 +92,7 @@ def test_unused_learnings_may_be_retired() -> None:
         {"L-00001": 12, "L-00002": 12, "L-00004": 9}, {"L-00002": 3}, 60, 90.0, {"L-00001": 0.0, "L-00002": 0.2}
     )
     assert retirement_candidates(current, usage, NOW) == {
-        "L-00001": "shown in 12 sessions, opened in none, and nothing speaks for it",
+        "L-00001": "shown in 12 sessions, opened in none, without a vote",
         "L-00005": "never shown in 90 days and 60 sessions", "L-00006": "never shown in 90 days and 60 sessions",
     }  # fmt: skip
     assert retirement_candidates(current, replace(usage, sessions=5, shown={}), NOW) == {}

@@ -37,5 +37,5 @@ def site(tmp_path: Path) -> SiteMap:
         shared=frozenset({"ADR-003"}),
         entries={("docs/design/core/4_decisions.md", 2): "adrs/ADR-0002/"},
         names={"TASK-7": "tasks/#task-TASK-7", "L20260517-4": "learnings/L-7k3fq/"},
-        labels={"adrs/ADR-0002/": "Use <files> (in force)", "learnings/L-7k3fq/": "UTC (in force)"},
+        labels={"adrs/ADR-0002/": "Use <files> (accepted)", "learnings/L-7k3fq/": "UTC (active)"},
     )

@@ -78,7 +78,7 @@ def test_a_status_that_is_not_stated_is_counted_apart() -> None:
     html = page([record(1, "adr", status="unknown"), record(2, "adr", status="unknown", status_raw="experimental")])
     part = html.partition('<h2 id="unknown"')[2].partition("<h2")[0]
     assert re.findall(r'<span class="orbit-id">([^<]+)', part) == ["ADR--0001", "ADR--0002"]
-    assert all(words in part for words in ("its source states none", "experimental", "--status unknown --dry-run"))
+    assert all(words in part for words in ("the document states none", "experimental", "--status unknown --dry-run"))
     assert 'id="waiting"' not in html
 
 

@@ -185,7 +185,7 @@ def test_no_word_of_a_text_is_lost(forms: list[str], between: str) -> None:
         legacy={},
         documents={"docs/design/core/4_decisions.md": "design/core/4_decisions/"},
         names={"TASK-7": "tasks/#task-TASK-7"},
-        labels={"adrs/ADR-0002/": "Use <files> (in force)"},
+        labels={"adrs/ADR-0002/": "Use <files> (accepted)"},
     )
     visible = re.findall(r"word\d+x", re.sub(r'<(?!img)[^<>]*>|aria-describedby="[^"]*"', "", shown(text, site)))
     assert list(dict.fromkeys(visible)) == words

@@ -164,7 +164,7 @@ def _notes(used: Mapping[str, int], records: Sequence[tuple[Record, bool]]) -> I
         yield f"{used[_NONE]} state no time at all and were left out"
     waiting = sum(record.phase == "pending" for record, _ in records)
     if waiting:
-        yield f"{waiting} wait today, or their status is unknown; they were never shown"
+        yield f"{waiting} wait today, or no status is stated; they were never shown"
     yield "scopes, texts and votes are today's"
 
 

@@ -201,7 +201,7 @@ def _folded(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     if len(notes) <= _MOST_UNREVIEWED:
         return diagnostics
     ids = ", ".join(str(diagnostic.record) for diagnostic in notes[:3])
-    message = f"{len(notes)} records that agents made are in force without review: {ids} and {len(notes) - 3} more"
+    message = f"{len(notes)} records that agents made are live without review: {ids} and {len(notes) - 3} more"
     hint = "approve the change only if you approve the records; `orbit check --all` lists each"
     note = Diagnostic(notes[0].code, notes[0].severity, message, Location(ORBIT), hint)
     folded = set(notes)

@@ -84,7 +84,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     emit(output, data, text, next_commands=following)
     if unknown and output == "text":
         command = review.approval_command(unknown)
-        click.echo(f"the status of {plural(len(unknown), 'record')} is unknown: `{command}`", err=True)
+        click.echo(f"no status stated for {plural(len(unknown), 'record')}: `{command}`", err=True)
     warn_of_unread(registry)
 
 

@@ -110,7 +110,7 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
     waiting, unknown = len(queue(collection.records)), without_status(collection.records)
     unread = unread_files(collection.problems)
     message = (
-        f"{_count_records(count)}: {live} can be shown, {waiting} await review, the status of {len(unknown)} is unknown"
+        f"{_count_records(count)}: {live} can be shown, {waiting} wait for review, {len(unknown)} have no status stated"
     )
     step = approval_command(unknown) if unknown else "" if live else "orbit learning add, or orbit adr add"
     yield Finding("ok", "workspace", message, str(workspace.root), step)

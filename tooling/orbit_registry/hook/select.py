@@ -333,7 +333,8 @@ def _pointer_line(row: "Row", now: float) -> str:
     """Return the line for a record that may be out of date or is not accepted; empty if its teaser is shown."""
     if row.values[PHASE] == "pending":
         first, _, more = row.teaser.partition("\n  more: ")
-        return f"{first} (status {row.values[STATUS]}, so it may not hold: {more or row.values[PATH]})"
+        status = "no status stated" if row.values[STATUS] == "unknown" else f"status {row.values[STATUS]}"
+        return f"{first} ({status}, so it may not hold: {more or row.values[PATH]})"
     cause = row.doubt(now)
     return f"- [{row.values[ID]}] may be out of date ({cause}): {row.values[PATH]}" if cause else ""
 

@@ -34,7 +34,7 @@ VERDICTS: Mapping[str, str] = {
     "project": "matches, but holds for another project than the one at hand",
     "stale": "matches, but may be out of date, and is about how work is done",
     "doubted": "matches, but may be out of date: pushed as one line that says so",
-    "unstated": "matches, but its status is unknown: pushed as one line that says so",
+    "unstated": "matches, but no status is stated: shown as one line that says so",
     "rule": "matches, and is a rule: pushed where no text of a task is known, else only if it fits the text",
     "overridden": "matches, but is a personal record that one of the project's own overrides",
     "link": "a record that is pushed here is linked with it: pushed beside that, as a rule is",

@@ -221,20 +221,20 @@ def _writing_tools(kinds: KindTable) -> list[Tool]:
         Tool(
             "update", "Change a proposal",
             "Change fields of a record that waits for review: what is given replaces what was there, null takes it "
-            f"away. For one in force, another is proposed in its place. {twice}",
+            f"away. For an accepted record, propose another in its place. {twice}",
             {"id": ID, "fields": same, "confirm": _CONFIRM},
             write_tools.update, ["id", "fields"], reads_only=False,
         ),
         Tool(
             "supersede", "Propose a replacement",
-            "Propose that another record takes the place of one in force: `by` is one that waits for review, or "
+            "Propose that another record replaces an accepted one: `by` is one that waits for review, or "
             f"`fields` are those of a new one. A person closes the old one. {twice}",
             {"id": ID, "by": ID, "fields": same, "confirm": _CONFIRM},
             write_tools.supersede, ["id"], reads_only=False,
         ),
         Tool(
             "vote", "Vote for a record",
-            "Say that a record in force helped in a task; the same voter counts once a task.",
+            "Say that an accepted record helped in a task; the same voter counts once a task.",
             {"id": ID, "task": TASK, "model": text("Your model's name.", "model-1", longest=200)},
             write_tools.vote, ["id", "task"], reads_only=False,
         ),

@@ -141,7 +141,7 @@ def update(call: ToolCall) -> ToolResult:
         return _written_result(call, changed)
     if record.kind.in_document:
         raise RefusedError(
-            f"{record.id} is in force; an agent may not change it",
+            f"{record.id} is {record.status.name}; an agent may not change it",
             hint=f'propose another one with `supersede` {{"id": "{record.id}", "fields": {{"title": …}}}}',
         )
     names = own_fields(record.kind).keys() - {"legacy_ids"}
@@ -244,7 +244,7 @@ def _preview(call: ToolCall, proposal: Proposal, draft: Record, near: Sequence[N
     related = [record for record in _related(call, draft) if record.id not in listed_ids][: MOST_NEAR - len(alike)]
     lines = ["Nothing is written yet."]
     if old is not None:
-        lines.append(f"{old.id} is in force: this would be proposed in its place, for a person to decide.")
+        lines.append(f"{old.id} is {old.status.name}: this would be proposed in its place, for a person to decide.")
     lines += [f"near: {near_text(neighbour)}" for neighbour in alike]
     lines += [f"related: {record.id}: {record.title}" for record in related]
     live = [neighbour.record for neighbour in alike if neighbour.record.phase == "live"]

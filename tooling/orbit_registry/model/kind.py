@@ -110,7 +110,7 @@ class Kind:
     @property
     def live_word(self) -> str:
         """Word for live records: that of the first live status."""
-        return next((status.word for status in self.statuses.values() if status.phase == "live"), "in force")
+        return next((status.word for status in self.statuses.values() if status.phase == "live"), "live")
 
     @property
     def is_expected(self) -> bool:

@@ -33,7 +33,7 @@ class Retirement:
         if self.successors:
             return f"{record.id} was superseded by {' and '.join(successor.id for successor in self.successors)}"
         if record.status.name == SUPERSEDED:
-            return f"{record.id} was superseded, and nothing in force took its place"
+            return f"{record.id} was superseded, and no live record replaces it"
         return f"{record.id} is {record.status.name}"
 
     def as_data(self) -> dict[str, object]:

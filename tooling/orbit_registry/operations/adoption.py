@@ -273,7 +273,7 @@ def _remarks(candidate: Candidate, renumber_reason: str | None, assume: str | No
     elif entry.status == "unknown":
         flat = " ".join(entry.status_raw.split())
         quoted = flat if len(flat) <= _QUOTED else f"{flat[:_QUOTED]}…"
-        yield f"the status `{quoted}` is none that is known, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that"
+        yield f"the status `{quoted}` is not recognised, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that"
     for problem in [problem for problem in entry.problems if problem.code in DATE_PROBLEMS][:1]:
         yield f"{problem.message}, so the record has none; {problem.hint}"
     if entry.format == FOLDER:

@@ -118,7 +118,7 @@ def _all(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _first(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield at most `_LISTED` lines, one for outcomes that share their reason, then how many are left."""
     unknown = [outcome for outcome in outcomes if _is_unknown(outcome)]
-    lines = [(f"{len(unknown)} × the status is unknown", len(unknown))] if unknown else []
+    lines = [(f"{len(unknown)} × no status stated", len(unknown))] if unknown else []
     for reason, group in _by_reason([outcome for outcome in outcomes if outcome not in unknown]):
         if len(group) > 1 and reason:
             lines.append((f"{len(group)} × {reason} ({group[0].source}, …)", len(group)))
@@ -241,6 +241,6 @@ def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     if number:
         decisions = "1 decision" if number == 1 else f"{number} decisions"
         yield (
-            f"the status of {decisions} is unknown: `orbit adr accept --status unknown` accepts them all, and an "
-            f"import with `--assume accepted` those whose document states none"
+            f"no status stated for {decisions}: `orbit adr accept --status unknown` accepts them all, and an "
+            f"import with `--assume accepted` those without a status in the document"
         )

@@ -212,7 +212,7 @@ def _successor_hint(record: Record) -> str:
     if to_live:
         return f"`orbit {kind.name} {to_live[0]} {record.id}` first"
     by = ", ".join(record.superseded_by)
-    return f"name what replaced it: {by}" if by else f"name one in force: `orbit {kind.name} list --phase live`"
+    return f"name what replaced it: {by}" if by else f"name a live record: `orbit {kind.name} list --phase live`"
 
 
 def _with_id(data: Mapping[str, object], name: str, record_id: str) -> dict[str, object]:

@@ -124,7 +124,7 @@ def refuse_for_agent(
             _refuse_overreach(before, after)
             continue
         if before is not None and before.phase == "live":
-            message = f"{before.id} is in force; an agent may not change it"
+            message = f"{before.id} is {before.status.name}; an agent may not change it"
             advice = "propose a new record; " if hint == BY_A_PERSON else ""
             raise RefusedError(message, hint=advice + hint)
         if before is not None and before.phase == "pending":

@@ -88,7 +88,7 @@ def skill_records(workspace: Workspace) -> list[Record]:
     """Return the skills as records of a kind without files, with their paths as ids."""
     if SKILL in workspace.kinds:
         return []
-    status = Status("active", "live", pushed=False, searched=True, shown=False, word="in force", banner=None, to=())
+    status = Status("active", "live", pushed=False, searched=True, shown=False, word="active", banner=None, to=())
     kind = replace(
         workspace.kinds["learning"], name=SKILL, plural="skills", prefix="", label="Skill", labels="Skills",
         headline="title", prose="body", initial={}, statuses={"active": status}, verbs={}, voted=False,

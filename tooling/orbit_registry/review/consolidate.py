@@ -236,7 +236,7 @@ def retirement_candidates(records: RecordSet, usage: Usage, now: datetime) -> di
         elif usage.is_enough and not shown_count and _age_days(candidate, now) >= usage.days:
             reasons[candidate.id] = f"never shown in {usage.days:.0f} days and {usage.sessions} sessions"
         elif shown_count >= UNOPENED and not usage.opened.get(candidate.id) and usage.scores[candidate.id] <= 0:
-            reasons[candidate.id] = f"shown in {shown_count} sessions, opened in none, and nothing speaks for it"
+            reasons[candidate.id] = f"shown in {shown_count} sessions, opened in none, without a vote"
     return {**reasons, **{learning.id: reason for learning, reason in _opposites(live)}}
 
 

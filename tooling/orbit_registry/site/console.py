@@ -77,7 +77,7 @@ DOWNLOAD, COMPRESSED = "35 MB", "about 8 MB where the server compresses"
 EXAMPLES: tuple[tuple[str, str], ...] = (
     ("What applies to a path", "FROM scope_match('{path}')"),
     ("What says something about these words", "FROM search('{words}')"),
-    ("Everything in force, in the order it is pushed", "FROM ranked()"),
+    ("All live records, in the order that agents get them", "FROM ranked()"),
     ("What an id, of today or earlier, means", "FROM resolve_id('{id}')"),
     (
         "How many of each kind, by status",

@@ -130,7 +130,7 @@ def _tree(records: Sequence[Record]) -> str:
                 for depth in range(min(len(names), DEEPEST) + 1):
                     by_folder["/".join(names[:depth])].add(record.id)
     if not by_folder:
-        message = "No record in force names a path yet: "
+        message = "No live record names a path yet: "
         if not records:
             return f"<p>{message}<code>orbit learning add --path GLOB</code> makes the first that does.</p>"
         return f"<p>{message}<code>orbit scope suggest ID</code> proposes some for one.</p>"
@@ -139,7 +139,7 @@ def _tree(records: Sequence[Record]) -> str:
     omitted = len(by_folder) - len(folders)
     items = "".join(_folder(name, len(by_folder[name])) for name in folders)
     more = f"<p>{omitted:,} further folders are left out.</p>" if omitted else ""
-    heading = '<h2 id="by-folder">By folder</h2><p>Records in force whose scope begins there or below.</p>'
+    heading = '<h2 id="by-folder">By folder</h2><p>Live records whose scope begins there or below.</p>'
     return f'{heading}<ul class="orbit-tree">{items}</ul>{more}'
 
 

@@ -72,7 +72,7 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
     scopes = "orbit scope suggest ID"
     led = {link.to for record in live for link in record.links}
     unknown = [
-        (record, record.text("status_raw") or "its source states none", _deciding(record, record.id))
+        (record, record.text("status_raw") or "the document states none", _deciding(record, record.id))
         for record in without_status(records)
     ]
     bare = [
@@ -86,8 +86,8 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
         Concern("expired", "No longer hold", "orbit learning prune", "retires learnings.", rows[State.EXPIRED]),
         Concern("stale", "May no longer hold", "orbit stale", "says of each what to do.", rows[State.STALE]),
         Concern("waiting", f"Not decided for {WAITING_DAYS} days", decides, "decides one.", waiting),
-        Concern("unknown", "Status unknown", settle, "lists what it accepts without --dry-run.", unknown),
-        Concern("unscoped", "In force, but never shown", scopes, "proposes where it applies.", bare),
+        Concern("unknown", "No status stated", settle, "lists what it accepts without --dry-run.", unknown),
+        Concern("unscoped", "Accepted, but never shown", scopes, "proposes where it applies.", bare),
     ]
 
 
@@ -176,7 +176,7 @@ def _ages(records: Sequence[Record], today: date) -> str:
     pairs = enumerate(zip(names, counts, strict=True))
     bars = "".join(_bar(index, name, count, max(counts)) for index, (name, count) in pairs)
     height = len(names) * ROW
-    label = f"When the {f'{len(days):,} records' if len(days) > 1 else 'record'} in force changed last"
+    label = f"When the {f'{len(days):,} live records' if len(days) > 1 else 'live record'} changed last"
     words = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
     drawing = (
         f'<svg class="orbit-drawing orbit-ages" role="img" aria-label="{escape(label)}: {words}" '

@@ -172,7 +172,7 @@ def _linked(any_id: str, page: str, relations: Relations) -> str:
 def counts_html(kinds: Sequence[Kind], indexes: Mapping[str, Index], doubted: Container[str], page: str) -> str:
     """Return four counts: live records of the two main kinds, records that wait, records in doubt.
 
-    A fifth counts the records whose status is unknown, where there are some.
+    A fifth counts the records without a stated status, if there are any.
     The other kinds' indexes have counts of their own. `doubted` holds the paths of the records that are not fresh.
     """
     by_kind = {name: index.records for name, index in indexes.items()}
@@ -192,10 +192,10 @@ def counts_html(kinds: Sequence[Kind], indexes: Mapping[str, Index], doubted: Co
         name = (kind.label if len(live) == 1 else kind.labels).lower()
         tiles.append(_tile(f"{kind.plural}/", len(live), f"{name} {kind.live_word}", f"of {len(of_kind):,}", page))
     most = max(waiting, key=lambda url: waiting[url], default="health/")
-    tiles.append(_tile(most, sum(waiting.values()), "not decided", "proposed, not in force yet", page))
+    tiles.append(_tile(most, sum(waiting.values()), "not decided", "proposed, waiting for review", page))
     if unknown:
-        tiles.append(_tile("health/#unknown", unknown, "status unknown", "their source states none", page))
-    tiles.append(_tile("health/", doubts, "in doubt", "in force, may no longer hold", page))
+        tiles.append(_tile("health/#unknown", unknown, "no status stated", "in their documents", page))
+    tiles.append(_tile("health/", doubts, "in doubt", "may be out of date", page))
     return f'<ul class="orbit-counts orbit-four">{"".join(tiles)}</ul>'
 
 

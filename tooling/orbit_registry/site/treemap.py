@@ -83,9 +83,7 @@ def coverage_html(root: Folder, page: str) -> str:
     cells = list(_cells(root, (0.0, 0.0, WIDTH, height), divided))
     high = SMALLER * WIDTH * height / TALL
     tall = _cells(root, (0.0, 0.0, TALL, high), divided)
-    share = (
-        f"{root.covered:,} of {root.files:,} tracked files ({_percent(root)}) are in the scope of a record in force."
-    )
+    share = f"{root.covered:,} of {root.files:,} tracked files ({_percent(root)}) are in the scope of a live record."
     drawings = "".join(
         f'<svg class="orbit-drawing orbit-treemap {css}" role="group" aria-label="{escape(share)}" '
         f'viewBox="0 0 {width:g} {down:g}">{"".join(_cell(folder, area, page) for folder, area in placed)}</svg>'

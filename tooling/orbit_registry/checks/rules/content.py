@@ -271,7 +271,7 @@ def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
 # Pending at the base and live here, or live and made by an agent since.
 @check("ORB410", Severity.NOTE, "approve the change only if you approve the record")
 def went_live(context: CheckContext) -> Iterator[Diagnostic]:
-    """A record that waited for review, or that an agent made, is in force now."""
+    """A record that waited for review, or that an agent made, is live now."""
     for record in context.records:
         if record.phase != "live":
             continue

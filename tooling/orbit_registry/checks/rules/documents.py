@@ -336,7 +336,7 @@ def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str
     if entry.status_raw.strip()[:STATUS_LIMIT] == (record.text("status_raw") or ""):
         return "it has not changed since they last agreed"
     if entry.status not in record.status.to:
-        return f"a decision in force does not become {entry.status} again by itself"
+        return f"an accepted decision becomes {entry.status} only by `orbit adr`"
     return None
 
 

@@ -80,7 +80,7 @@ _WORDS = {"commit": "the repository has no such commit:", "file": "no such file:
 @check(
     "ORB804",
     Severity.NOTE,
-    "name where it is now, take it out of `evidence`, or retire the record when nothing speaks for it any more",
+    "correct the reference, remove it from `evidence`, or retire the record if it has no evidence left",
 )
 def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
     """A commit, file or task that a record names as evidence is not there."""

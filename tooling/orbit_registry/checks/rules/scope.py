@@ -91,7 +91,7 @@ def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
 # Decisions are read as pages too and may go without.
 @check("ORB504", Severity.NOTE, "say where it applies: `orbit KIND update ID --path 'src/**'`")
 def empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
-    """A record in force names neither a path nor a tag."""
+    """A live record names neither a path nor a tag."""
     for record in context.records:
         if record.is_unreachable:
             message = f"{record.id} names no path and no tag: it is found by search, and never shown at an edit"

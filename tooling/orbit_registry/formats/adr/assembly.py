@@ -276,7 +276,7 @@ def _problems(
     if status == "unknown" and status_fact is not None and status_fact.raw.strip():
         yield Problem(
             "adr-status-unknown",
-            f"the status {_short(status_fact.raw)} is none that is known",
+            f"the status {_short(status_fact.raw)} is not recognised",
             lines.position(status_fact.span.start),
             "write proposed, accepted, rejected, deprecated or superseded by ADR-NNNN",
         )

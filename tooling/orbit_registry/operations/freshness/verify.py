@@ -48,7 +48,7 @@ def verify(workspace: Workspace, any_id: str, statement: Verification, author: A
         record = read_collection(workspace).records.get(any_id)
         if record.phase == "closed":
             by = ", ".join(record.superseded_by)
-            hint = f"verify {by} instead" if by else "only what is proposed or in force can be verified"
+            hint = f"verify {by} instead" if by else "only a proposed or accepted record can be verified"
             raise RefusedError(f"{record.id} is {record.status.name}: there is nothing left to verify", hint=hint)
         before = {entry.input: entry.hash for entry in fingerprint_inputs(record)}
         way_out = f"; `orbit verify {record.id} --remove-input INPUT` takes one out"
