@@ -137,7 +137,7 @@ def test_wrong_fields_and_torn_votes_are_found(workspace: Path, capsys: Capture)
     assert "votes.jsonl are no votes" in found(examined(capsys), "warning", "workspace")
     record.write_text(record.read_text("utf-8").replace("summary:", "sumary:"), "utf-8")
     text = found(examined(capsys, 1), "problem", "workspace")
-    assert f"1 file holds no record that can be read, the first one {record.relative_to(workspace)}" in text
+    assert f"1 record could not be read: {record.relative_to(workspace)}: " in text
 
 
 def test_a_git_that_is_killed_is_a_problem(
@@ -168,7 +168,7 @@ def test_what_stands_below_is_examined(workspace: Path, capsys: Capture, git: Gi
     (workspace / ".gitattributes").write_text("", "utf-8")
     git(workspace, "config", "merge.orbit-log.driver", "/nowhere/python -m x")
     data = examined(capsys, 1)
-    assert "1 file holds no record that can be read" in found(data, "problem", "workspace")
+    assert "1 record could not be read" in found(data, "problem", "workspace")
     assert "-> orbit check" in found(data, "problem", "workspace")
     assert "/nowhere/python" in found(data, "problem", "git")
     git(workspace, "config", "merge.orbit-log.driver", f'"{sys.executable}" -m orbit_registry.cli.main merge-driver %O')

@@ -428,7 +428,8 @@ class Registry:
         """Query the snapshot; return a table, JSON or CSV."""
         from orbit_registry.snapshot.query import query
 
-        return query(self.workspace, sql, form, vectors=self.vectors)
+        self.refresh()
+        return query(self.workspace, sql, form, vectors=self.vectors, reading=self.reading)
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
         """Return the vectors of the records and of some texts."""

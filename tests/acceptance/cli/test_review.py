@@ -124,8 +124,12 @@ def test_a_record_is_decided_once(shell: Any, rule: str) -> None:
 
     assert (code, envelope["ok"], [entry["id"] for entry in envelope["data"]]) == (1, False, [second])
     assert f"{rule} is approved and does not wait" in envelope["error"]
-    assert shell("reject", second)[0] == 2
     assert shell("promote", second, "--by", " ")[0] == 2
+
+
+@pytest.mark.parametrize("command", [["reject"], ["rule", "reject"]])
+def test_a_rejection_needs_a_reason(shell: Any, rule: str, command: list[str]) -> None:
+    assert "a rejection needs a reason" in shell(*command, rule)[2]
 
 
 def test_an_agent_decides_nothing(shell: Any, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +137,7 @@ def test_an_agent_decides_nothing(shell: Any, rule: str, monkeypatch: pytest.Mon
     before = on_disk(shell, rule)
     for call in (
         ("promote", rule, "--by", "Ada"), ("reject", rule, "--reason", "no", "--by", "Ada"),
-        ("rule", "approve", rule, "--by", "Ada"), ("rule", "reject", rule),
+        ("rule", "approve", rule, "--by", "Ada"), ("rule", "reject", rule, "--reason", "no"),
     ):  # fmt: skip
         code, envelope = shell.json(*call)
         assert (code, envelope["data"]) == (1, None)

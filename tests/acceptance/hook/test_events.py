@@ -190,7 +190,7 @@ def test_the_person_is_told_of_files_that_hold_no_record(root: Path, call: Call)
     (root / ".orbit/learnings/L-00001/learning.yaml").write_text("status: [", "utf-8")
     bring_up_to_date(root)
     reply = call("SessionStart", source="startup")
-    assert reply["systemMessage"] == "1 file holds no record that can be read: orbit check"
+    assert reply["systemMessage"] == "1 record could not be read: run orbit check"
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are not files here: no host can be known")

@@ -114,6 +114,15 @@ class Brief:
         block = render(self.selection)
         return f"{HEADING}\n\n{block}" if block else ""
 
+    def why_empty(self) -> str:
+        """Return why no record is in the brief, in one line."""
+        drops = self.selection.drops
+        if not drops:
+            return "no record applies: none has these paths, tags or words"
+        row, reason = drops[0]
+        more = f" and {len(drops) - 1:,} more" if len(drops) > 1 else ""
+        return f"no record is shown; left out: {row.values[ID]} ({DROPS[reason]}){more}; `--format json` lists all"
+
 
 def brief(workspace: Workspace, request: BriefRequest) -> Brief:
     """Select records for work, add them to the session, and log the event; the index is brought up to date."""

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from orbit_registry.cli.fields import text_from
-from orbit_registry.cli.kind import add_new, kind_group, may_ask, note_near, stated_headline
-from orbit_registry.cli.output import emit, format_option, note_unreachable, open_registry, refuse
+from orbit_registry.cli.kind import add_new, kind_group, note_near, stated_headline
+from orbit_registry.cli.output import emit, format_option, may_ask, note_unreachable, open_registry, refuse
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record

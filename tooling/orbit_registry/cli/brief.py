@@ -14,7 +14,7 @@ import click
 
 from orbit_registry.briefs.pitch import Pitch, verdict
 from orbit_registry.briefs.pitch import pitch as pitched
-from orbit_registry.cli.output import emit, format_option, from_root, open_registry
+from orbit_registry.cli.output import emit, format_option, from_root, note_unread, open_registry
 from orbit_registry.cli.review import line
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
@@ -80,7 +80,7 @@ def brief(
     """Print what an agent should know before a task.
 
     The output is a section for a prompt: at most five records (five of each category with --agent) and 1,000 tokens,
-    further ones by title. It is empty where no record applies. `--format json` says what was left out, and why.
+    further ones by title. If it is empty, standard error says why. `--format json` says what was left out, and why.
 
     \b
     orbit brief "Move the cache to Redis"
@@ -118,6 +118,9 @@ def brief(
     for warning in result.warnings:
         click.echo(visible(f"warning: {warning}"), err=True)
     emit(output, result.as_data(), result.text())
+    if output == "text" and not result.text():
+        click.echo(result.why_empty(), err=True)
+    note_unread(registry)
 
 
 def _task(file: BinaryIO, task_id: str) -> Task:

@@ -148,7 +148,7 @@ def evidence_from(text: str) -> dict[str, object]:
 
 def verbs_hint(kind: Kind) -> str:
     """Return a hint for a field that only verbs change."""
-    verbs = [*kind.verbs, *(["supersede"] if "superseded" in kind.statuses else [])]
+    verbs = [*map(kind.verb_of, kind.verbs.values()), *(["supersede"] if "superseded" in kind.statuses else [])]
     return f"verbs change it: {', '.join(f'`orbit {kind.name} {verb}`' for verb in verbs)}"
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +26,7 @@ from orbit_registry.cli.output import (
     edited_text,
     emit,
     format_option,
+    may_ask,
     note_unknown,
     note_unmatched,
     note_unreachable,
@@ -38,7 +37,14 @@ from orbit_registry.cli.output import (
     refuse,
     warn_of_unread,
 )
-from orbit_registry.cli.records import binding_options, hidden_text, print_part, review_of, search_command
+from orbit_registry.cli.records import (
+    binding_options,
+    hidden_text,
+    print_part,
+    rejection_of,
+    review_of,
+    search_command,
+)
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.diagnostic import Severity
@@ -208,19 +214,10 @@ def renumber_command(kind: Kind) -> click.Command:
     return renumber
 
 
-def _standard_verb(kind: Kind, verb: str, status: str) -> str:
-    """Return the verb that every kind has for this change, else the kind's own one."""
-    before = [kind.status(name) for name in kind.statuses if status in kind.status(name).to]
-    if kind.status(status).phase == "live" and any(other.phase == "pending" for other in before):
-        return "accept"
-    closes = kind.status(status).phase == "closed" and any(other.phase == "live" for other in before)
-    return "retire" if closes and verb == "deprecate" else verb
-
-
 def status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) -> click.Command:
     """Return a verb of the kind's status table."""
 
-    live = kind.status(status).phase == "live"
+    live, rejects = kind.status(status).phase == "live", kind.is_rejection(kind.status(status))
 
     def move(
         any_ids: Sequence[str], output: str, by: str | None = None, reason: str | None = None,
@@ -234,6 +231,7 @@ def status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) 
             records = registry.collection.records.of_kind(kind.name)
             any_ids = [record.id for record in records if record.status.name == of_status]
         reviewed = review_of(any_ids, review, expect, yes or not live or dry_run or of_status is not None, output)
+        reviewed = rejection_of(review, output) if rejects else reviewed
         moved: list[Record] = []
         failed: list[OrbitError] = []
         for any_id in any_ids:
@@ -256,12 +254,12 @@ def status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) 
     ]
     at_once = live and bool(unstated)
     params: list[click.Parameter] = [click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=not at_once)]
-    if live or kind.is_rejection(kind.status(status)):
+    if live or rejects:
         params += [
             click.Option(["--by"], metavar="WHO", help="Who decides; you if not given."),
             click.Option(["--reason"], metavar="WHY", help="Why; the record keeps it."),
         ]
-    examples = [f"orbit {kind.name} {verb} {example_id(kind)}"]
+    examples = [f"orbit {kind.name} {verb} {example_id(kind)}" + (' --reason "…"' if rejects else "")]
     if at_once:
         params += [
             click.Option(["--status", "of_status"], type=click.Choice(unstated), help="All records with this status."),
@@ -441,11 +439,6 @@ def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: 
     refuse(output, error, next_commands=[vote, show] if may_vote else [show])
 
 
-def may_ask(output: str, yes: bool) -> bool:
-    """Say whether a person at a terminal can be asked."""
-    return output == "text" and not yes and not os.environ.get("CI") and sys.stdin.isatty() and sys.stdout.isatty()
-
-
 def _ask_person(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
     """Return the record to vote for, or None to add the new one; abort if the person wants neither."""
     listed = list(near[:MOST_NAMED])
@@ -588,7 +581,7 @@ def kind_group(name: str) -> click.Group:
         supersede_command(kind),
     ]
     for verb, status in kind.verbs.items():
-        standard = _standard_verb(kind, verb, status)
+        standard = kind.verb_of(status)
         commands.append(status_command(kind, standard, status))
         if standard != verb:
             commands.append(status_command(kind, verb, status, hidden=True))

@@ -262,22 +262,13 @@ def run(arguments: list[str]) -> int:
         click.echo(error.format_message())
         return 0
     except click.ClickException as error:
-        if as_json:
-            context = error.ctx if isinstance(error, click.UsageError) else None
-            command = context.command_path if context is not None else "orbit"
-            _print_json_error(error.format_message(), f"`{command} --help` says what can be given")
-        else:
-            error.show()
+        _print_error(*_click_error(error), as_json=as_json)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped; nothing half-written is left", err=True)
         return 130
     except OrbitError as error:
-        if as_json:
-            _print_json_error(error.message, error.hint)
-        else:
-            click.echo(visible(f"error: {error.message}"), err=True)
-            click.echo(visible(f"  hint: {error.hint}"), err=True)
+        _print_error(error.message, error.hint, as_json=as_json)
         return error.exit_code
     except BrokenPipeError:
         _discard_output()  # the reader left; end in peace
@@ -291,10 +282,11 @@ def run(arguments: list[str]) -> int:
         import traceback
 
         if as_json:
-            message = f"{type(error).__name__}: {error}"
-            _print_json_error(
-                f"orbit failed: {message}", "this is a bug, please report it with what stands on the error output"
+            message, hint = (
+                f"orbit failed: {type(error).__name__}: {error}",
+                "this is a bug: report it with the error output",
             )
+            _print_error(message, hint, as_json=True)
         click.echo("orbit failed; this is a bug, please report it with what follows:", err=True)
         click.echo(traceback.format_exc(), err=True)
         return INTERNAL_ERROR
@@ -334,8 +326,20 @@ def _wants_json(arguments: list[str]) -> bool:
     return "--format=json" in arguments or any(pair == ("--format", "json") for pair in itertools.pairwise(arguments))
 
 
-def _print_json_error(message: str, hint: str | None) -> None:
-    click.echo(json_text(envelope(None, ok=False, error=message, hint=hint)))
+def _print_error(message: str, hint: str, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json_text(envelope(None, ok=False, error=message, hint=hint)))
+        return
+    click.echo(visible(f"error: {message}"), err=True)
+    click.echo(visible(f"  hint: {hint}"), err=True)
+
+
+def _click_error(error: click.ClickException) -> tuple[str, str]:
+    """Return click's message and a hint, as our own errors state them."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = context.command_path if context is not None else "orbit"
+    message = error.format_message().rstrip(".")
+    return f"{message[:1].lower()}{message[1:]}", f"`{command} --help` shows the usage"
 
 
 if __name__ == "__main__":

@@ -97,14 +97,13 @@ def progress(title: str, total: int | None = None) -> Callable[[int], None] | No
 
 
 def warn_of_unread(registry: Registry) -> None:
-    """Warn on standard error of files that hold no readable record."""
+    """Warn on standard error of records that could not be read."""
     problems = registry.collection.problems
     old = next((problem for problem in problems if problem.code == LEGACY_LAYOUT), None)
     if old is not None:
         click.echo(visible(f"{old.location.path}: {old.message}; {old.hint}"), err=True)
-    files = unread_files(problems)
-    if files:
-        click.echo(f"{unread_text(files)}: `{check_command(registry.workspace, files)}` says why", err=True)
+    if text := unread_text(problems):
+        click.echo(visible(f"{text}; run `{check_command(registry.workspace, unread_files(problems))}`"), err=True)
 
 
 def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None:
@@ -135,6 +134,11 @@ def open_registry() -> Registry:
     registry = Registry.open()
     registry.recover()
     return registry
+
+
+def may_ask(output: str, yes: bool = False) -> bool:
+    """Say whether a person at a terminal can be asked."""
+    return output == "text" and not yes and not os.environ.get("CI") and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def note_unreachable(registry: Registry, record: Record) -> None:
@@ -182,14 +186,13 @@ def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
 
 
 def note_unread(registry: Registry) -> None:
-    """Note on standard error how many files the push index could not read."""
+    """Warn of records that the push index could not read; the records are read again only if there are any."""
     from orbit_registry.hook.index import Index
     from orbit_registry.matching.sync import open_index
 
     index = open_index(registry.workspace)
     if isinstance(index, Index) and index.unread:
-        files = "1 file holds" if index.unread == 1 else f"{index.unread:,} files hold"
-        _print_note(f"{files} no record that can be read: `orbit check` names each")
+        warn_of_unread(registry)
 
 
 def note_stale_index(registry: Registry) -> None:

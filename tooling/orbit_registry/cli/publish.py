@@ -21,6 +21,7 @@ from orbit_registry.cli.output import (
     open_registry,
     plural,
     print_diagnostics,
+    warn_of_unread,
 )
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
@@ -321,11 +322,13 @@ def query(sql: str, output: str) -> None:
     orbit query "FROM scope_match('src/app.py')"
     orbit query "FROM resolve_id('project-learnings/ADR-006')" --format json
     """
-    answer = open_registry().query(sql, output)
+    registry = open_registry()
+    answer = registry.query(sql, output)
     if output == "json":
         emit(output, json.loads(answer), "")
     else:
         click.echo(answer, nl=False)
+    warn_of_unread(registry)
 
 
 @click.group()

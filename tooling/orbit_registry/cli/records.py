@@ -14,6 +14,7 @@ from orbit_registry.cli.output import (
     emit,
     format_option,
     from_root,
+    may_ask,
     note_unknown,
     open_registry,
     plural,
@@ -152,6 +153,21 @@ def review_of(
     stated_review = replace(review, expected=(expect or "").strip())
     asks = not (yes or expect) and output == "text" and sys.stdin.isatty()
     return lambda record: _ask_person(record, stated_review) if asks and record.phase == "pending" else stated_review
+
+
+def rejection_of(review: Review, output: str) -> Callable[[Record], Review]:
+    """Return a function that rejects a record; a missing reason is asked for once, if the record can be rejected."""
+
+    def reviewed(record: Record) -> Review:
+        nonlocal review
+        kind = record.kind
+        if not review.reason and any(kind.is_rejection(kind.status(to)) for to in record.status.to):
+            if not may_ask(output):
+                raise UsageError("a rejection needs a reason", hint='--reason "the linter says so already"')
+            review = replace(review, reason=" ".join(click.prompt("Why").split()))
+        return review
+
+    return reviewed
 
 
 def _ask_person(record: Record, review: Review) -> Review:

@@ -12,7 +12,7 @@ import click
 
 from orbit_registry.analytics.report import effect
 from orbit_registry.cli.output import emit, format_option, open_registry, plural, print_refusals, warn_of_unread
-from orbit_registry.cli.records import binding_options, review_of
+from orbit_registry.cli.records import binding_options, rejection_of, review_of
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.diff import digest_of
 from orbit_registry.formats.untrusted import visible
@@ -214,10 +214,10 @@ def retire(any_ids: Sequence[str], output: str) -> None:
 
 @click.command("reject")
 @click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
-@click.option("--reason", metavar="WHY", required=True, help="Why; the record keeps it.")
+@click.option("--reason", metavar="WHY", help="Why; the record keeps it. A terminal asks for it.")
 @click.option("--by", metavar="WHO", help="Who rejects; you if not given.")
 @format_option
-def reject(any_ids: Sequence[str], reason: str, by: str | None, output: str) -> None:
+def reject(any_ids: Sequence[str], reason: str | None, by: str | None, output: str) -> None:
     """Reject records that wait for review.
 
     The files stay, so that the same text is not proposed again.
@@ -226,7 +226,7 @@ def reject(any_ids: Sequence[str], reason: str, by: str | None, output: str) -> 
     orbit reject R-7k3fq --reason "the linter says so already"
     """
     review = Review(line(by, "--by"), line(reason, "--reason"))
-    _decide(any_ids, "closed", lambda _: review, output)
+    _decide(any_ids, "closed", rejection_of(review, output), output)
 
 
 def _decide(any_ids: Sequence[str], phase: Phase, reviewed: Callable[[Record], Review], output: str) -> None:

@@ -115,8 +115,7 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
     step = approval_command(unknown) if unknown else "" if live else "orbit learning add, or orbit adr add"
     yield Finding("ok", "workspace", message, str(workspace.root), step)
     if unread:
-        message = f"{unread_text(unread)}, the first one {unread[0]}"
-        yield Finding("problem", "workspace", message, orbit, check_command(workspace, unread))
+        yield Finding("problem", "workspace", unread_text(collection.problems), orbit, check_command(workspace, unread))
     torn = sorted({problem.location.path for problem in collection.problems if problem.code == BROKEN})
     if torn:
         yield Finding("warning", "workspace", f"lines of {', '.join(torn)} are no votes", orbit, "orbit check")

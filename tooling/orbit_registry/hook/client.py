@@ -188,8 +188,7 @@ class HookCall:
             event.skip_reason = "no index"
             return "", [index.reason]
         if call.can_show_message and index.unread:
-            files = "1 file holds" if index.unread == 1 else f"{index.unread} files hold"
-            text = f"{files} no record that can be read: orbit check"
+            text = f"{index.unread} record{'' if index.unread == 1 else 's'} could not be read: run orbit check"
             call.message = f"{call.message}\n{text}" if call.message else text
         context = context_of(call, paths, event.at)
         if call.arguments and index.lookup(OPTIONS)[0]:

@@ -115,8 +115,9 @@ def list_records(call: ToolCall) -> ToolResult:
     rows = [(record.id, record.kind.name, record.status.name, record.title) for record in page]
     after = max(len(records) - start - len(page), 0)
     more = [f"and {after} more: offset {start + limit}"] if after else []
-    unread = unread_files(registry.collection.problems)
-    lost = [f"{unread_text(unread)}: `{check_command(registry.workspace, unread)}` says why"] if unread else []
+    problems = registry.collection.problems
+    unread = unread_files(problems)
+    lost = [f"{unread_text(problems)}; run `{check_command(registry.workspace, unread)}`"] if unread else []
     return ToolResult(
         {
             "records": [{**head_data(record), "updated_at": record.text("updated_at")} for record in page],

@@ -82,10 +82,19 @@ class Kind:
 
     def transitions_help(self, status: Status, record_id: str) -> str:
         """Return the statuses that a record can change to, in words, each with its command."""
-        commands = {to: f"`orbit {self.name} {verb} {record_id}`" for verb, to in self.verbs.items()}
+        commands = {to: f"`orbit {self.name} {self.verb_of(to)} {record_id}`" for to in self.verbs.values()}
         commands |= {"superseded": f"`orbit {self.name} supersede {record_id} --with NEW`"}
         targets = ", ".join(f"{to} ({commands[to]})" if to in commands else to for to in status.to)
         return f"from {status.name} it can become {targets or 'nothing: that status is final'}"
+
+    def verb_of(self, name: str) -> str:
+        """Return the verb for a status that every kind has (accept, retire), else the kind's own one; "" if none."""
+        status, verb = self.status(name), next((verb for verb, to in self.verbs.items() if to == name), "")
+        before = [other for other in self.statuses.values() if name in other.to]
+        if verb and status.phase == "live" and any(other.phase == "pending" for other in before):
+            return "accept"
+        closes = status.phase == "closed" and any(other.phase == "live" for other in before)
+        return "retire" if closes and verb == "deprecate" else verb
 
     def is_rejection(self, status: Status) -> bool:
         """Say whether a review sets this status to reject a record."""

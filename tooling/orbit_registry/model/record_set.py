@@ -109,6 +109,8 @@ class RecordSet:
         records = self.candidates(any_id) or self._with_loose_id(any_id)
         if len(records) == 1:
             return records[0]
+        if not any_id.strip():
+            raise RecordNotFoundError("the id is empty", hint="`orbit list` shows ids; a shell variable may be unset")
         if not records:
             for problem in self._problems:
                 if f"/{any_id}/" in f"{problem.location.path}/":

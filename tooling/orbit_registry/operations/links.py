@@ -25,10 +25,10 @@ def link(
 
     Returns the record that states the link, and the link.
     """
+    if (record := records.get(subject)).uid == records.get(target).uid:
+        raise RefusedError(f"{record.id} can't be linked to itself", hint="name another record")
     rel, inverted = _relation(records, subject, word, target)
     start, end = _ends(records, subject, target, inverted)
-    if start.uid == end.uid:
-        raise RefusedError(f"{start.id} can't be linked to itself", hint="name another record")
     if rel == RELATED and Link(rel, start.id) in end.links:
         raise RefusedError(f"{end.id} {rel} {start.id} is stated already", hint="it reads the same from both ends")
 

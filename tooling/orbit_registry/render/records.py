@@ -136,10 +136,10 @@ def reasons_data(freshness: Freshness) -> list[Mapping[str, object]]:
 
 def remedies(record: Record, freshness: Freshness) -> list[str]:
     """Return the commands for a stale record, the likeliest first."""
-    verify_it = f"orbit verify {record.id}"
-    closes = [verb for verb, to in record.kind.verbs.items()
-              if to in record.status.to and record.kind.status(to).phase == "closed"]  # fmt: skip
-    closing = [f"orbit {record.kind.name} {verb} {record.id}" for verb in closes[-1:]]
+    kind, verify_it = record.kind, f"orbit verify {record.id}"
+    closed = [to for to in kind.verbs.values() if to in record.status.to and kind.status(to).phase == "closed"]
+    because = " --reason WHY" if closed and kind.is_rejection(kind.status(closed[-1])) else ""
+    closing = [f"orbit {kind.name} {kind.verb_of(to)} {record.id}{because}" for to in closed[-1:]]
     if freshness.cause is Cause.EXPIRED:
         return [*closing, f"{verify_it} --expires DATE"]
     unhashed = [
@@ -149,8 +149,11 @@ def remedies(record: Record, freshness: Freshness) -> list[str]:
     ]
     without = [" ".join((verify_it, *unhashed))] if unhashed else []
     moved = any(reason.cause is Cause.ANCHOR and reason.subject == "scope.paths" for reason in freshness.reasons)
-    renames = ["orbit learning prune --fix-renames"] if moved and record.kind.name == "learning" else []
-    sources = [reason for reason in freshness.reasons if record.kind.in_file and reason.cause is Cause.SOURCE]
+    renames = ["orbit learning prune --fix-renames"] if moved and kind.name == "learning" else []
+    if moved:
+        dead = "".join(f" --remove-path {quote(glob)}" for glob in record.scope.paths)
+        renames.append(f"orbit {kind.name} update {record.id} --path GLOB{dead}")
+    sources = [reason for reason in freshness.reasons if kind.in_file and reason.cause is Cause.SOURCE]
     where = " --path FILE" if any(reason.is_unreadable for reason in sources) else ""
     refresh = f"orbit refresh {record.id}{where}" if sources else verify_it
     return [*renames, *without, *([] if freshness.is_gone or unhashed else [refresh]), *closing]
@@ -391,13 +394,21 @@ def unread_files(problems: Iterable[Diagnostic]) -> list[str]:
     return sorted({problem.location.path for problem in problems if hides_record(problem)})
 
 
-def unread_text(files: Sequence[str]) -> str:
-    """Return the number of such files in words."""
-    return f"{len(files)} file{' holds' if len(files) == 1 else 's hold'} no record that can be read"
+def unread_text(problems: Iterable[Diagnostic]) -> str:
+    """Return the number of such files, the first one and its problem, in words; "" if there are none."""
+    first = {problem.location.path: problem.message for problem in problems if hides_record(problem)}
+    for path in sorted(first)[:1]:
+        count = (
+            f"1 record could not be read: {path}"
+            if len(first) == 1
+            else f"{len(first):,} records could not be read, the first: {path}"
+        )
+        return f"{count}: {first[path]}"
+    return ""
 
 
 def check_command(workspace: Workspace, files: Sequence[str]) -> str:
-    """Return the command that says why; with `--all` if the baseline has the files."""
+    """Return the command that lists the problems; with `--all` if the baseline has the files."""
     from orbit_registry.repository.baseline import read_baseline  # nearly always every file holds one
 
     baseline, _ = read_baseline(workspace)

@@ -96,7 +96,10 @@ class QueryResult:
         raise UsageError(f"there is no format {form!r}", hint=f"formats: {', '.join(FORMATS)}")
 
 
-def query(workspace: Workspace, sql: str, form: str = "table", *, vectors: VectorSource | None = None) -> str:
+def query(
+    workspace: Workspace, sql: str, form: str = "table", *, vectors: VectorSource | None = None,
+    reading: Reading | None = None,
+) -> str:  # fmt: skip
     """Return the answer to one question, as a table, JSON or CSV; the snapshot is brought up to date first.
 
     `vectors` are asked where the question is about vectors.
@@ -109,7 +112,9 @@ def query(workspace: Workspace, sql: str, form: str = "table", *, vectors: Vecto
     asks = any(name in sql.casefold() for name in ("events", "outcome_scores"))
     lines = event_lines(workspace.state) if asks else None
     loaded = _load_vectors(sql, vectors)
-    return _with_current(workspace, lambda path: run_query(path, sql, events=lines, vectors=loaded)).render(form)
+    return _with_current(workspace, lambda path: run_query(path, sql, events=lines, vectors=loaded), reading).render(
+        form
+    )
 
 
 def query_reading(workspace: Workspace, sql: str, reading: Reading) -> QueryResult:
