@@ -1,0 +1,119 @@
+"""The first commands of a newcomer: the page "Get started" and the README, run with the built wheel.
+
+A new environment gets the wheel; the libraries are those of the environment that runs the tests, so nothing is
+downloaded. `ORBIT_BIN` names the programs of another environment to try instead.
+"""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GET_STARTED, README = ROOT / "docs/get-started.md", ROOT / "README.md"
+LAYOUTS = {
+    "importer": ("src/importer/read.py",),
+    "flask": ("pyproject.toml", "src/flask/__init__.py", "src/flask/app.py", "tests/test_basic.py", "docs/index.rst"),
+}
+ID = re.compile(r"\b[A-Z]+-[0-9a-z]{5}\b")
+SHIPPED = (
+    "hook install opencode --dry-run",
+    "hook install generic --dry-run",
+    "hook install claude --scope project --dry-run",
+    "export skills --dry-run",
+    "brief --agent tester",
+)
+"""Commands that read data files of the package: a plugin, scripts, skills, a table of agents."""
+SECONDS = 60
+"""The most processor time of a page."""
+
+
+def scripts(page: Path) -> list[str]:
+    """Return the blocks of commands of a page, without the installation."""
+    text = page.read_text("utf-8")
+    text = text.partition("## Five minutes")[2].partition("\n## ")[0] if page is README else text
+    blocks: list[str] = re.findall(r"(?ms)^```(?:sh)?\n(.*?)^```", text)
+    return [re.sub(r"(?m)^pip .*\n", "", block) for block in blocks]
+
+
+def commands(page: Path) -> list[str]:
+    return [line for block in scripts(page) for line in block.splitlines() if line.startswith("orbit ")]
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder with the programs of the wheel."""
+    if "ORBIT_BIN" in os.environ:
+        return Path(os.environ["ORBIT_BIN"])
+    hatchling = pytest.importorskip("hatchling.builders.wheel", reason="the builder of the wheel is not installed")
+    folder = tmp_path_factory.mktemp("wheel")
+    wheel = next(hatchling.WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"]))
+    environment = folder / "environment"
+    venv.create(environment, with_pip=True)
+    python = environment / "bin/python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel], check=True)
+    libraries = f"python{sys.version_info.major}.{sys.version_info.minor}/site-packages/libraries.pth"
+    (environment / "lib" / libraries).write_text(sysconfig.get_path("purelib"), "utf-8")
+    return environment / "bin"
+
+
+@pytest.fixture
+def project(tmp_path: Path, git_repo: Path) -> Callable[[str], Path]:
+    """Return what makes a repository of a layout."""
+
+    def make(layout: str) -> Path:
+        for name in LAYOUTS[layout]:
+            (git_repo / name).parent.mkdir(parents=True, exist_ok=True)
+            (git_repo / name).write_text("", "utf-8")
+        subprocess.run(["git", "add", "."], cwd=git_repo, check=True)
+        subprocess.run(["git", "commit", "--quiet", "-m", "Begin"], cwd=git_repo, check=True)
+        return git_repo
+
+    return make
+
+
+def run_page(page: Path, root: Path, programs: Path) -> str:
+    """Run the blocks of a page in a project, with the ids that the commands printed, and return their output."""
+    output, ids = "", {}
+    for block in scripts(page):
+        text = ID.sub(lambda match: ids.get(match[0].partition("-")[0], match[0]), block)
+        result = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", text], cwd=root, capture_output=True, text=True, check=False,
+            env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(root.parent / "home")},
+        )  # fmt: skip
+        assert result.returncode == 0, f"{text}{result.stdout}{result.stderr}"
+        output += result.stdout
+        ids.update({name.partition("-")[0]: name for name in ID.findall(result.stdout)})
+    return output
+
+
+@pytest.mark.parametrize(("page", "layout"), [(GET_STARTED, "importer"), (README, "importer"), (README, "flask")],
+                         ids=["get started", "README", "README in flask"])  # fmt: skip
+def test_the_first_commands_run(project: Callable[[str], Path], programs: Path, page: Path, layout: str) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    root = project(layout)
+    output = run_page(page, root, programs)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+
+    assert (root / "site/index.html").is_file()
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < SECONDS
+    if layout == "importer":
+        assert "- [L-" in output.partition("<project-notes>")[2]
+
+
+def test_the_first_page_has_twelve_commands_at_most() -> None:
+    assert len(commands(GET_STARTED)) < 12  # and one that installs
+
+
+def test_the_wheel_has_its_data_files(git_repo: Path, programs: Path) -> None:
+    orbit = programs / "orbit"
+    for words in ("init --yes", *SHIPPED):
+        result = subprocess.run([orbit, *words.split()], cwd=git_repo, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stderr
