@@ -123,8 +123,8 @@ def adr_add(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def reference(session: nox.Session) -> None:
-    """Write the pages in docs/reference/commands from the help of the commands."""
-    run(session, environment(session), "python", "-m", "orbit_registry.cli.reference", "docs/reference/commands")
+    """Write the pages of commands and of the Python API in docs/reference."""
+    run(session, environment(session), "python", "-m", "orbit_registry.cli.reference", "docs/reference")
 
 
 @nox.session(venv_backend="none", default=False)

@@ -26,9 +26,10 @@ COMMAND = re.compile(r"(?m)(?:^(?:\$ )?|`)orbit(?:-registry)? ([a-z][^`\n]*)")
 END = re.compile(r"\s(?:#|--|\||&&|;|…)(?=\s|$)|;")
 
 
-def test_the_pages_of_commands_are_what_the_commands_say() -> None:
-    pages = {page.name: page.read_text("utf-8") for page in (DOCS / "reference/commands").glob("*.md")}
-    assert pages == reference()
+def test_generated_pages_are_what_the_program_says() -> None:
+    folder = DOCS / "reference"
+    pages = {page.relative_to(folder).as_posix(): page.read_text("utf-8") for page in folder.glob("commands/*.md")}
+    assert {**pages, "python.md": (folder / "python.md").read_text("utf-8")} == reference()
 
 
 def test_the_table_of_proof_has_each_measure() -> None:
@@ -61,21 +62,20 @@ def test_a_command_that_is_not_there_is_seen() -> None:
 def misspelled(line: str) -> list[str]:
     """Return the words of a command that are neither a command nor an option of it."""
     command: click.Command = orbit
-    first, *words = END.split(line)[0].split()
-    wrong = []
-    for word in (first, *words):
-        if isinstance(command, click.Group) and re.fullmatch(r"[a-z][a-z-]*", word):
+    names, *options = re.split(r"\s(?=[^a-z\s]|[a-z-]*[^a-z\s-])", END.split(line)[0], maxsplit=1)
+    for word in names.split():
+        if isinstance(command, click.Group):
             inner = command.get_command(click.Context(command, info_name="orbit"), word)
             if inner is None:
                 return [word]
             command = inner
-        elif re.fullmatch(r"--[a-z][a-z-]*", word):
-            # A group that is called without a command of its own has a usual one.
-            suggestion = [command, *(command.commands.values() if isinstance(command, click.Group) else ())]
-            options = [option for entry in suggestion for option in entry.params]
-            existing = {name for option in options for name in (*option.opts, *option.secondary_opts)}
-            wrong += [word] if word not in {*existing, "--help"} else []
-    return wrong
+    # A group that is called without a command of its own has a usual one.
+    suggestion = [command, *(command.commands.values() if isinstance(command, click.Group) else ())]
+    existing = {
+        name for entry in suggestion for option in entry.params for name in (*option.opts, *option.secondary_opts)
+    }
+    used = re.findall(r"(?<!\S)--[a-z][a-z-]*", " ".join(options))
+    return [word for word in used if word not in {*existing, "--help"}]
 
 
 def settings(forms: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -119,4 +119,4 @@ def test_figures_of_modules_equal_those_of_the_schema() -> None:
     assert defaults()["rules"]["min_relevance"] == MIN_RELEVANCE
     assert (freshness["stable_days"], freshness["volatile_days"]) == (WINDOWS["stable"], WINDOWS["volatile"])
     assert longest["learning"] == LONGEST_SUMMARY
-    assert f"edits this code ({longest['adr']} characters)." in reference()["adr.md"]
+    assert f"edits this code ({longest['adr']} characters)." in reference()["commands/adr.md"]

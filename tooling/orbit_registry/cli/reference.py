@@ -1,8 +1,12 @@
-"""Reference pages of all commands in Markdown, made from their help."""
+"""Reference pages in Markdown: commands, made from their help, and the Python API, made from its docstrings."""
 
 from __future__ import annotations
 
+import ast
+import importlib.util
+import re
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -22,11 +26,41 @@ or no. `orbit run` and `orbit mcp wrap` end with the code of what they ran.
 """
 
 
-def reference() -> dict[str, str]:
-    """Return the pages in `docs/reference/commands/` by file name, without kinds of a workspace.
+PYTHON = """\
+# Python API
 
-    A group has its own page; the other commands are on the page of their job.
-    """
+The names on this page are public: a program may import them, and a change of one is in the changelog. All other
+modules may change at any time. The package has type hints. `Registry` does what the commands do, with the same rules:
+an [agent](agents.md) proposes, and a person accepts. The plugin of MkDocs is `orbit`: [the
+site](site.md#in-a-mkdocs-site-that-you-have-already).
+
+```python
+from orbit_registry.registry import Registry
+
+registry = Registry.open(".")
+for record in registry.records:
+    print(record.id, record.status.name, record.title)
+```
+"""
+PUBLIC: Mapping[str, tuple[str, ...]] = {
+    "registry": ("Registry",),
+    "model.record": ("Record",),
+    "operations.adr": ("NewAdr",),
+    "search.query": ("Query",),
+    "workspace.author": ("Author", "Review"),
+    "operations.freshness.verify": ("Verification",),
+    "injection": ("LearningsContextInjector", "AgentRenderer", "Learnings", "Learning", "LearningsCache"),
+}
+"""Names that programs may import, by module."""
+
+
+def reference() -> dict[str, str]:
+    """Return the generated pages of `docs/reference/` by path."""
+    return {**{f"commands/{name}": text for name, text in _command_pages().items()}, "python.md": _python_page()}
+
+
+def _command_pages() -> dict[str, str]:
+    """Return a page for each group and for the other commands of each job, without kinds of a workspace."""
     context = click.Context(orbit, info_name="orbit")
     index, pages = [HEAD], {}
     for title, names in _jobs().items():
@@ -71,9 +105,60 @@ def _sections(command: click.Command, path: list[str], level: str) -> Iterator[s
                 yield from _sections(inner, [*path, name], f"{level}#")
 
 
+def _python_page() -> str:
+    parts = [PYTHON]
+    for module, names in PUBLIC.items():
+        parts.append(f"## `orbit_registry.{module}`\n")
+        classes = [node for node in _source(module).body if isinstance(node, ast.ClassDef)]
+        for node in sorted((node for node in classes if node.name in names), key=lambda node: names.index(node.name)):
+            parts += _class(node)
+    errors = str(ast.get_docstring(_source("errors"))).partition("\n\n")[2].rpartition("\n\n")[0]
+    return "\n".join([*parts, f"## `orbit_registry.errors`\n\n```text\n{errors}\n```\n"])
+
+
+def _source(module: str) -> ast.Module:
+    spec = importlib.util.find_spec(f"orbit_registry.{module}")
+    assert spec is not None
+    assert spec.origin is not None
+    return ast.parse(Path(spec.origin).read_text("utf-8"))
+
+
+def _class(node: ast.ClassDef) -> Iterator[str]:
+    yield f"### `{node.name}`\n\n{_doc(node)}\n"
+    fields = [_code(entry) for entry in node.body if isinstance(entry, ast.AnnAssign)]
+    methods = {entry.name: entry for entry in node.body if isinstance(entry, ast.FunctionDef)}
+    if "__init__" in methods:
+        fields = [f"{node.name}({_arguments(methods.pop('__init__'))})"]
+    if fields:
+        yield "```python\n" + "\n".join(fields) + "\n```\n"
+    for name, entry in methods.items():
+        if not name.startswith("_"):
+            marks = {ast.unparse(mark) for mark in entry.decorator_list}
+            owner = node.name if {"classmethod", "staticmethod"} & marks else ""
+            call = "" if {"property", "cached_property"} & marks else f"({_arguments(entry)})"
+            returns = f" -> {_code(entry.returns)}" if entry.returns else ""
+            yield f"`{owner}.{name}{call}{returns}`\n:   {textwrap.indent(_doc(entry), '    ').lstrip()}\n"
+
+
+def _arguments(node: ast.FunctionDef) -> str:
+    if node.args.args and node.args.args[0].arg in ("self", "cls"):
+        del node.args.args[0]
+    return _code(node.args)
+
+
+def _code(node: ast.AST) -> str:
+    return ast.unparse(node).replace("'", '"')
+
+
+def _doc(node: ast.ClassDef | ast.FunctionDef) -> str:
+    """Return a docstring with its lists of arguments and exceptions as lists of Markdown."""
+    text = ast.get_docstring(node) or ""
+    return re.sub(r"(?m)^ {4}(\w+): ", r"- `\1`: ", re.sub(r"(?m)^(Args|Raises):$", r"\1:\n", text))
+
+
 def write(folder: Path) -> None:
-    """Write the pages into a folder, and remove those of commands that are gone."""
-    for file in folder.glob("*.md"):
+    """Write the pages into the folder of the reference, and remove those of commands that are gone."""
+    for file in folder.glob("commands/*.md"):
         file.unlink()
     for name, text in reference().items():
         (folder / name).write_text(text, "utf-8")
