@@ -88,16 +88,14 @@ def test_the_box_says_once_what_it_found(home: str, tab: Tab) -> None:
 
 def test_what_scrolls_sideways_says_so(home: str, tab: Tab) -> None:
     tab.resized(PHONE)
-    page = tab.go(f"{home}adrs/timeline/")
-    box = page.locator(".orbit-scroll")
+    page = tab.go(f"{home}adrs/ADR-0002/")
+    box = page.locator(".orbit-prose .orbit-scroll")
     expect(box).to_have_class(re.compile("orbit-more-after"))
     expect(box).not_to_have_class(re.compile("orbit-more-before"))
     assert "gradient" in box.evaluate("(box) => getComputedStyle(box).maskImage")
     box.evaluate("(box) => box.scrollTo(box.scrollWidth, 0)")
     expect(box).to_have_class(re.compile("orbit-more-before"))
     expect(box).not_to_have_class(re.compile("orbit-more-after"))
-    tab.resized(DESK)
-    expect(box).not_to_have_class(re.compile("orbit-more"))
 
 
 def test_paper_has_all_of_a_page(home: str, tab: Tab) -> None:
@@ -134,10 +132,10 @@ def test_colours_of_the_reader_hide_nothing(home: str, browser: Browser) -> None
     assert page.evaluate("getComputedStyle(document.querySelector('.orbit-banner')).borderTopWidth") == "1px"
     arrow = "getComputedStyle(document.querySelectorAll('.orbit-chain li')[1], '::before').backgroundColor"
     assert page.evaluate(arrow) != paper
-    page.goto(f"{home}adrs/timeline/")
-    fills = "(css) => getComputedStyle(document.querySelector(`.orbit-timeline .${css}`)).fill"
-    assert page.evaluate(fills, "orbit-pending") == paper
-    assert page.evaluate(fills, "orbit-live") != paper
+    page.goto(f"{home}health/")
+    fills = "(css) => getComputedStyle(document.querySelector(`.orbit-bars .${css}`)).fill"
+    assert page.evaluate(fills, "orbit-rest") == paper
+    assert page.evaluate(fills, "orbit-part") != paper
     context.close()
 
 
@@ -166,17 +164,10 @@ def test_each_block_begins_where_its_script_does(home: str, tab: Tab) -> None:
     assert plain.get_attribute("dir") is None
 
 
-def test_the_treemap_fits_a_phone(home: str, tab: Tab) -> None:
+def test_bars_fit_a_phone(home: str, tab: Tab) -> None:
     tab.resized(PHONE)
-    page = tab.go(f"{home}health/")
-    expect(page.locator(".orbit-wide")).to_be_hidden()
-    tall = page.locator(".orbit-tall")
-    assert tall.evaluate("(one) => one.getBoundingClientRect().right") <= PHONE
-    size = tall.locator("text").first.evaluate("(one) => one.getBoundingClientRect().height")
-    assert size >= 12
-    tab.resized(DESK)
-    expect(tall).to_be_hidden()
-    expect(page.locator(".orbit-wide")).to_be_visible()
+    for bars in tab.go(f"{home}health/").locator(".orbit-bars").all():
+        assert bars.evaluate("(bars) => bars.getBoundingClientRect().right") <= PHONE
 
 
 FOCUSED = """() => {

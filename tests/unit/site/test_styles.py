@@ -34,9 +34,9 @@ def contrast(first: str, second: str) -> float:
 WORDS = {
     **{f"orbit-{state}": (f"orbit-{state}-soft", "orbit-page", "orbit-soft") for state in STATES},
     **dict.fromkeys(("orbit-muted", "orbit-link", "orbit-accent"), ("orbit-page", "orbit-soft")),
-    "orbit-text": ("orbit-page", "orbit-soft", *(f"orbit-share-{step}" for step in range(6))),
+    "orbit-text": ("orbit-page", "orbit-soft"),
 }
-"""By the colour of words: those they stand on, a field of the treemap for each share among them."""
+"""By the colour of words: the colours behind them."""
 
 
 @pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])

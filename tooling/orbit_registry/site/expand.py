@@ -21,6 +21,7 @@ from orbit_registry.search.index import index_of
 from orbit_registry.site import console, explorer, feeds, health, lists, search_data, timeline
 from orbit_registry.site import map as record_map
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, PageFacts, check_pages, facts_of, located, merged
+from orbit_registry.site.coverage import coverage_of
 from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.documents import BODY as OWN
 from orbit_registry.site.documents import ProseLoader, adjacent_documents, around_prose, slot
@@ -36,7 +37,6 @@ from orbit_registry.site.result import Progress
 from orbit_registry.site.search_data import description_of
 from orbit_registry.site.sitemap import ASSETS, url_of
 from orbit_registry.site.stage import BuildContext
-from orbit_registry.site.treemap import coverage_of
 from orbit_registry.site.urls import file_of, relative
 from orbit_registry.site.views import Relations, card_html, cited_urls, document_view, listing, record_view
 from orbit_registry.snapshot.edges import References
@@ -229,8 +229,7 @@ class Expansion:
             pages = {url: index.html(url, self.relations, self.site) for url in [*index.pages][1:]}
             if index.timed:
                 url = timeline.url(index.kind)
-                drawing = timeline.timeline_html(index.kind, index.records, self.relations)
-                pages[url] = index.switch(url) + drawing
+                pages[url] = index.switch(url) + timeline.timeline_html(index.kind, index.records)
             title = index.kind.labels
             for url, content in pages.items():
                 self._write(url, self._listed(index.kind, url, title, f"<h1>{escape(title)}</h1>{content}"))
@@ -345,8 +344,8 @@ class Expansion:
                 publication = self.context.sources.publication
                 problems = () if publication.is_active else self.context.problems
                 today = self.relations.today
-                treemap = coverage_of(publication, records, health.PAGE)
-                return health.health_html(self.kinds, records, problems, self.freshness, today, treemap)
+                coverage = coverage_of(publication, records, health.PAGE)
+                return health.health_html(self.kinds, records, problems, self.freshness, today, coverage)
         index = self.indexes.get(name.removeprefix("index-"))
         return index.html(f"{index.kind.plural}/", self.relations, self.site) if index is not None else ""
 

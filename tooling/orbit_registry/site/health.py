@@ -15,6 +15,7 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import remedies, unread_files
 from orbit_registry.review.review import approval_command, without_status
+from orbit_registry.site.drawing import bar
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -26,7 +27,6 @@ MOST_AT_ONCE, MOST_LISTED = 10, 100
 AGES: tuple[tuple[int, str], ...] = (
     (31, "a month"), (92, "three months"), (183, "half a year"), (366, "a year"), (731, "two years"),
 )  # fmt: skip
-LABEL, BAR, HEIGHT, ROW = 145, 215, 14, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Concern:
 
 def health_html(
     kinds: Iterable[Kind], records: Sequence[Record], problems: Sequence[Diagnostic],
-    freshness: Mapping[str, Freshness], today: date, treemap: str = "",
+    freshness: Mapping[str, Freshness], today: date, coverage: str = "",
 ) -> str:  # fmt: skip
     """Return the page's content; `freshness` is of the records that are not fresh, by path."""
     concerns = concerns_of(records, freshness, today)
@@ -54,7 +54,7 @@ def health_html(
     lists = "".join(map(_list, open_concerns))
     verdict = _verdict(open_concerns, unread, len(records))
     above = f'{verdict}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
-    return f"{above}{treemap}{_ages(records, today)}{_statuses(kinds, records)}"
+    return f"{above}{coverage}{_ages(records, today)}{_statuses(kinds, records)}"
 
 
 def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], today: date) -> list[Concern]:
@@ -173,26 +173,12 @@ def _ages(records: Sequence[Record], today: date) -> str:
     names = [*(f"within {name}" for _, name in AGES), "longer ago"]
     counts = [sum(low < day <= high for day in days) for low, high in pairwise(bounds)]
     counts[0] += sum(day < 0 for day in days)  # another machine's clock is ahead
-    pairs = enumerate(zip(names, counts, strict=True))
-    bars = "".join(_bar(index, name, count, max(counts)) for index, (name, count) in pairs)
-    height = len(names) * ROW
     label = f"When the {f'{len(days):,} live records' if len(days) > 1 else 'live record'} changed last"
-    words = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
-    drawing = (
-        f'<svg class="orbit-drawing orbit-ages" role="img" aria-label="{escape(label)}: {words}" '
-        f'viewBox="0 0 {LABEL + BAR + 50} {height}" width="{LABEL + BAR + 50}" height="{height}">{bars}</svg>'
+    rows = "".join(
+        f"<tr><td>{name}</td><td>{bar(count, count, max(counts))}</td><td>{count:,}</td></tr>"
+        for name, count in zip(names, counts, strict=True)
     )
-    return f'<h2 id="ages">{label}</h2><div class="orbit-scroll">{drawing}</div>'
-
-
-def _bar(index: int, name: str, count: int, most: int) -> str:
-    y = index * ROW
-    width = round(BAR * count / most, 1) if most else 0
-    return (
-        f'<text x="{LABEL - 12}" y="{y + HEIGHT}" text-anchor="end">{escape(name)}</text>'
-        f'<rect x="{LABEL}" y="{y + 3}" width="{width:g}" height="{HEIGHT}" rx="2"/>'
-        f'<text x="{LABEL + 6 + width:g}" y="{y + HEIGHT}">{count:,}</text>'
-    )
+    return f'<h2 id="ages">{label}</h2><table class="orbit-index orbit-bars"><tbody>{rows}</tbody></table>'
 
 
 def _statuses(kinds: Iterable[Kind], records: Sequence[Record]) -> str:

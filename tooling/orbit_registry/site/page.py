@@ -16,7 +16,7 @@ from markupsafe import Markup
 from orbit_registry.errors import ConfigError
 from orbit_registry.model.kind import Kind
 from orbit_registry.site.documents import contents
-from orbit_registry.site.drawing import neighbourhood, sparkline
+from orbit_registry.site.drawing import sparkline
 from orbit_registry.site.prose import Heading
 from orbit_registry.site.sanitize import clean, headline
 
@@ -24,8 +24,6 @@ _FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.html"
 _SPARKLINE = '<span class="orbit-sparkline"></span>'
 """Marker for the drawing of votes."""
-_NEIGHBOURS = '<div class="orbit-neighbours"></div>'
-"""Marker for the drawing of a record's relations."""
 
 
 @cache
@@ -68,10 +66,8 @@ def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
         raise ConfigError(f"{kind.folder / TEMPLATE}: {error}", hint="compare with a shipped page.html") from None
     html = clean(html)
     # The sanitiser lets no drawing through. Ours is made of numbers; prose, which is above, may have a marker too.
-    for marker, draw in ((_SPARKLINE, _votes_drawn), (_NEIGHBOURS, neighbourhood)):
-        before, separator, after = html.rpartition(marker)
-        html = f"{before}{draw(view)}{after}" if separator else html
-    return html
+    before, marker, after = html.rpartition(_SPARKLINE)
+    return f"{before}{_votes_drawn(view)}{after}" if marker else html
 
 
 def about(cited: Mapping[str, Any], beside: Sequence[Mapping[str, Any] | None], applying: Sequence[Any]) -> str:

@@ -1,0 +1,38 @@
+"""Coverage: every file is counted in one row, with and without a record."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.site.coverage import MOST, coverage_html, folders
+
+NAMES = st.lists(st.sampled_from(["a", "b", "src", "<i>", "docs"]), max_size=5)
+FILES = st.lists(NAMES.map(lambda names: "/".join([*names, "x.py"])), min_size=1, max_size=60)
+
+
+@given(FILES)
+def test_every_file_is_in_one_row(files: list[str]) -> None:
+    html = coverage_html(folders(files, [["src/**"]]), "health/")
+    numbers = re.findall(r"<td>([\d,]+) of ([\d,]+)</td>", html)
+    assert sum(int(total) for _, total in numbers) == len(files)
+    assert sum(int(covered) for covered, _ in numbers) == sum(file.startswith("src/") for file in files)
+    assert len(numbers) <= MOST + 1
+    assert "<i>" not in html
+
+
+def test_an_excluded_file_is_not_covered() -> None:
+    files = [f"src/{number}.py" for number in range(2)] + [f"docs/{number}.md" for number in range(18)]
+    root = folders(files, [["src/**", "!src/1.py"]])
+    assert (root.files, root.covered) == (20, 1)
+    assert (root.inner["src"].files, root.inner["src"].covered) == (2, 1)
+    assert root.inner["docs"].covered == 0
+
+
+def test_a_bar_is_as_long_as_its_folder() -> None:
+    html = coverage_html(folders(["a/x", "a/y", "a/z", "a/w", "b/x", "b/y"], [["b/x"]]), "health/")
+    assert re.findall(r'class="orbit-(\w+)" width="(\S+)%"', html) == [("rest", "100"), ("rest", "50"), ("part", "25")]
+
+
+def test_without_files_there_is_no_table() -> None:
+    assert coverage_html(folders([], []), "health/") == ""
