@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
+from tests.contracts.test_documented_once import DOCS, PAGES, ROOT, settings
 
 from orbit_registry.analytics.prove import MEASURES
 from orbit_registry.cli.main import orbit
@@ -18,9 +18,6 @@ from orbit_registry.model.freshness import WINDOWS
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.workspace.config import config_schema, defaults
 
-ROOT = Path(__file__).parent.parent.parent
-DOCS = ROOT / "docs"
-PAGES = [page for page in DOCS.rglob("*.md") if "design" not in page.parts]
 COMMAND = re.compile(r"(?m)(?:^(?:\$ )?|`)orbit(?:-registry)? ([a-z][^`\n]*)")
 """A command in a block of code or in a sentence."""
 END = re.compile(r"\s(?:#|--|\||&&|;|…)(?=\s|$)|;")
@@ -76,12 +73,6 @@ def misspelled(line: str) -> list[str]:
     }
     used = re.findall(r"(?<!\S)--[a-z][a-z-]*", " ".join(options))
     return [word for word in used if word not in {*existing, "--help"}]
-
-
-def settings(forms: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, form in forms.items():
-        yield prefix + name, form
-        yield from settings(form.get("properties", {}), f"{prefix}{name}.")
 
 
 def shown(value: Any) -> str:
