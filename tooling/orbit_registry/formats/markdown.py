@@ -1,4 +1,4 @@
-"""Markdown structure with positions in the original text, anchors and HTML, by markdown-it-py.
+"""Markdown structure with positions in the original text, and anchors, by markdown-it-py.
 
 Every `Span` counts characters of the text as given: a byte order mark, CRLF, tabs and a missing last newline shift
 nothing. Code and HTML blocks have no structure.
@@ -34,20 +34,17 @@ _MAX_NESTING = 40
 """Nesting of quotes and lists (a list counts double); deeper brackets would be parsed again and again."""
 _TITLED = frozenset({"heading_open", "th_open", "td_open"})
 """Tokens whose text is always parsed; a paragraph is parsed only where it may hold a link."""
-_HARD_BLANK = re.compile(r"^([ ]{0,3}#{1,6})[\u00a0\u202f\u3000]", re.MULTILINE)
+HARD_BLANK = re.compile(r"^([ ]{0,3}#{1,6})[\u00a0\u202f\u3000]", re.MULTILINE)
 """A no-break blank after the mark of a heading: CommonMark sees no heading there, its author does."""
 _ATTRIBUTE = r"""(?:[#.][\w.:-]{1,200}|[\w-]{1,60}=(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[^\s"'{}]{1,200}))"""
-_ATTRIBUTES = re.compile(
+ATTRIBUTES = re.compile(
     r"[ \t]*(?<!\\)\{(?::|(?=[^{}\n]{0,2000}[#.]))[ \t]*"
     rf"({_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE}){{0,20}})[ \t]*\}}[ \t]*$"
 )
 """Attributes at the end of a heading: `{#id}`, `{ #id .class }`, `{: #id key=value }`."""
 _HASHES = re.compile(r"[ \t]*#{1,6}(?=[ \t\u00a0\u202f\u3000\r\n]|\Z)[ \t\u00a0\u202f\u3000]*")
 _CLOSING = re.compile(r"(?:^|[ \t])#+\Z")
-_PIPE = re.compile(r"(?<!\\)\|")
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
-_LONGEST_ROW = 4096
-"""Longer rows are not searched for code spans, which takes quadratic time."""
+PIPE = re.compile(r"(?<!\\)\|")
 _NOT_SLUG = re.compile(r"[^\w\- ]")
 
 
@@ -155,23 +152,22 @@ def parse_markdown(text: str) -> Document:
     return _Reader(text).document()
 
 
-def render_html(text: str) -> str:
-    """Return `text` as HTML without its front matter; raw HTML is escaped. Sanitise it before publishing."""
-    return str(_parser(html=False).render(_HARD_BLANK.sub(r"\1 ", text[content_start(text) :])))
+def base_parser(**options: bool) -> MarkdownIt:
+    """Return a parser of CommonMark and tables whose rows keep their text."""
+    from markdown_it import MarkdownIt  # 45 ms: a run that reads no changed text needs none
+    from markdown_it.rules_block import table
+
+    markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING, **options}).enable("table")
+    markdown.block.ruler.at("table", _with_columns(table), {"alt": ["paragraph", "reference"]})
+    return markdown
 
 
 @cache
-def _parser(*, html: bool) -> MarkdownIt:
-    """Return the parser of pages (`html` off), or that of the structure, whose tokens have positions."""
-    from markdown_it import MarkdownIt  # 45 ms: a run that reads no changed text needs none
-    from markdown_it.rules_block import table
+def _parser() -> MarkdownIt:
+    """Return the parser of the structure, whose tokens have positions."""
     from markdown_it.rules_inline import autolink, image, link
 
-    markdown = MarkdownIt("commonmark", {"html": html, "maxNesting": _MAX_NESTING}).enable("table")
-    markdown.block.ruler.at("table", _with_columns(table), {"alt": ["paragraph", "reference"]})
-    if not html:
-        markdown.core.ruler.after("block", "whole_rows", _whole_rows)
-        return markdown.enable("strikethrough")
+    markdown = base_parser()
     markdown.core.ruler.at("inline", _titles_and_links)
     for name, rule in (("link", link), ("image", image), ("autolink", autolink)):
         markdown.inline.ruler.at(name, _with_span(rule))
@@ -222,30 +218,9 @@ def _titles_and_links(state: StateCore) -> None:
             state.md.inline.parse(token.content, state.md, state.env, token.children)
 
 
-def _whole_rows(state: StateCore) -> None:
-    """Join surplus cells of a row, which would not be shown, into its last cell.
-
-    Most come from an unescaped `|` in code, as in `Edit | Write`.
-    """
-    columns = 0
-    cells: Iterator[str] = iter(())
-    for previous, token in pairwise(state.tokens):
-        if token.type == "tr_open":
-            row: str = token.meta["row"]
-            if previous.type == "thead_open":
-                columns = len(_cells(row, 0, len(row)))
-            elif len(_cells(row, 0, len(row))) > columns and len(row) <= _LONGEST_ROW:
-                row = _CODE_SPAN.sub(lambda code: _PIPE.sub(r"\\|", code[0]), row)
-            spans = _cells(row, 0, len(row))
-            if len(spans) > columns:
-                spans[columns - 1 :] = [Span(spans[columns - 1].start, spans[-1].end)]
-            cells = iter([span.of(row).replace("\\|", "|") for span in spans])
-        elif token.type == "inline" and previous.type == "td_open":
-            token.content = next(cells, "")
-
-
-def _cells(text: str, start: int, end: int) -> list[Span]:
-    bounds = [start - 1, *(pipe.start() for pipe in _PIPE.finditer(text, start, end)), end]
+def row_cells(text: str, start: int, end: int) -> list[Span]:
+    """Return the spans of the cells of a table's row."""
+    bounds = [start - 1, *(pipe.start() for pipe in PIPE.finditer(text, start, end)), end]
     spans = [_stripped(text, Span(before + 1, after)) for before, after in pairwise(bounds)]
     first = int(not spans[0].of(text))
     return spans[first : len(spans) - (len(spans) > first and not spans[-1].of(text))]
@@ -284,7 +259,7 @@ class _Reader:
 
     def document(self) -> Document:
         env: dict[str, Any] = {}
-        tokens = _parser(html=True).parse(_HARD_BLANK.sub(r"\1 ", self.text[self.start :]), env)
+        tokens = _parser().parse(HARD_BLANK.sub(r"\1 ", self.text[self.start :]), env)
         self.references = env.get("references", {})
         self._read(tokens)
         return Document(
@@ -311,7 +286,7 @@ class _Reader:
                 rows, start = [], self._lines_of(token).start
             elif token.type == "tr_open":
                 row = self._lines_of(token)
-                cells = iter(_cells(self.text, row.start + token.meta["column"], row.end))
+                cells = iter(row_cells(self.text, row.start + token.meta["column"], row.end))
                 rows.append([])
             elif token.type == "table_close":  # it begins with its first line, be there nothing in the cells of that
                 end = max((cell.span.end for row in rows for cell in row if cell.span), default=start)
@@ -353,11 +328,11 @@ class _Reader:
     def _heading(self, token: Token, text: str) -> None:
         lines = self._lines_of(token)
         title = self._title(Span(max(lines.start, self.start), lines.end))
-        attributes = _ATTRIBUTES.search(title.of(self.text)) if text.endswith("}") else None
+        attributes = ATTRIBUTES.search(title.of(self.text)) if text.endswith("}") else None
         explicit = None
         if attributes:
             title = Span(title.start, title.start + attributes.start())
-            text = _ATTRIBUTES.sub("", text)
+            text = ATTRIBUTES.sub("", text)
             explicit = next((word[1:] for word in attributes[1].split() if word[0] == "#"), None)
         position = self.lines.position(lines.start or int(self.text.startswith("\ufeff")))
         level = int(token.tag[1])

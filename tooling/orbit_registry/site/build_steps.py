@@ -31,6 +31,7 @@ from orbit_registry.site.pages import SHELL, curated_pages
 from orbit_registry.site.result import Progress, SiteResult, silent
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import BuildContext, SiteSources, stage, user_pages
+from orbit_registry.site.stamps import renderers, stamp_of
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.edges import citing_references
 from orbit_registry.snapshot.publication import Publication, publication_of
@@ -51,7 +52,7 @@ def prepare(
     collection = registry.collection
     problems = tuple(_cleaned(problem) for problem in collection.problems)
     publication = publication_of(workspace, collection)
-    code = key_of(publication.key, workspace.config.site.get("generator"))
+    code = key_of(publication.key, workspace.config.site.get("generator"), [*map(stamp_of, renderers())])
     everything = free_of_secrets(collection.records)
     inbox = workspace.relative(workspace.inbox) + "/"
     shown = [record for record in everything if record.status.shown and not record.path.startswith(inbox)]

@@ -10,26 +10,26 @@ from functools import cache
 from html import escape, unescape
 
 from orbit_registry.formats.citations import IdForms, find_citations
-from orbit_registry.formats.markdown import parse_markdown, render_html, slug
+from orbit_registry.formats.markdown import parse_markdown, slug
+from orbit_registry.formats.markdown_html import render_html
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.site.code import emoji, fence
+from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import HEADING_PREFIX, Destination, SiteMap, anchor_of
 from orbit_registry.site.urls import relative
 
 DEAD_LINK = "SITE390"
 NO_PAGE = "SITE391"
-_PIECE = re.compile(r"(<[^<>]*>)")
+_PIECE = re.compile(r'(<div class="highlight">.*?</div>|<[^<>]*>)', re.DOTALL)
 _ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
-_HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
+_HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)
+_ANCHOR = re.compile(r'<a id="([^"]+)"')
+_NOTE = re.compile(r'<a href="#fn(?:ref)?[0-9:]+" (?:id="fnref[0-9:]+"|class="footnote-backref")>')
+"""A link to a footnote, or back."""
 _TAG = re.compile(r"<[^<>]*>")
 _FROM_RIGHT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 """A letter of a script that is written from right to left."""
-_MARK = re.compile(r"\s*\ue000([\w.:-]*)\ue000")
-"""What `_with_marks` puts; the character is for private use."""
-_NESTED = re.compile(r"<(?P<over>/?)(?:blockquote|li)>|<h(?P<level>[1-6])>(?P<inner>.*?)</h(?P=level)>", re.DOTALL)
-_WORD = r"(?:[#.][\w.:-]{1,200}|[\w-]{1,60}=[^\s{}<>]{1,200})"
-_STATED = re.compile(rf"[ \t]*\{{:?[ \t]*({_WORD}(?:[ \t]+{_WORD}){{0,20}})[ \t]*\}}$")
-"""What a heading of a quote or a list states in braces, as the parser of headings takes it elsewhere."""
 _NAME = re.compile(r"[A-Z](?<![\w/.#&-][A-Z])[A-Za-z]{0,15}-?[0-9][0-9-]*(?![\w/-]|\.\w)")
 """What the name of a task looks like, or of a record in another tool: a word that ends in a number."""
 _AS_IS = frozenset(
@@ -68,42 +68,6 @@ class Prose:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def _with_marks(text: str) -> str:
-    """Return a text whose headings have, in place of what they state as `{ #id .class }`, the id between two marks."""
-    if "}" not in text:
-        return text
-    for heading in reversed(parse_markdown(text).headings):
-        suffix = text[heading.title.end : heading.body.start].split("\n", 1)[0]
-        if suffix.lstrip().startswith("{"):
-            end = heading.title.end + suffix.rindex("}") + 1
-            text = f"{text[: heading.title.end]} \ue000{heading.id or ''}\ue000{text[end:]}"
-    return text
-
-
-def _with_nested_marks(html: str) -> str:
-    """Return HTML with the same marks in headings of quotes and lists, which the parser of headings skips."""
-    if "}</h" not in html:
-        return html
-    out: list[str] = []
-    depth = end = 0
-    for match in _NESTED.finditer(html):
-        attributes = _STATED.search(match["inner"] or "") if depth else None
-        if match["inner"] is None:
-            depth += -1 if match["over"] else 1
-        elif attributes is not None:
-            name = next((word[1:] for word in attributes[1].split() if word[0] == "#"), "")
-            out += [html[end : match.start("inner") + attributes.start()], f" \ue000{name}\ue000"]
-            end = match.end("inner")
-    return "".join([*out, html[end:]]) if out else html
-
-
-def _marked_html(text: str) -> tuple[str, bool]:
-    marked = _with_marks(text)
-    rendered = render_html(marked)
-    html = _with_nested_marks(rendered)
-    return html, marked != text or html is not rendered
-
-
 def citation(site: SiteMap, page: str, url: str) -> str:
     """Return the opening tag of a link to a page; to that of a record it says title and status, and has a preview."""
     if url not in site.labels:
@@ -134,14 +98,17 @@ class _Renderer:
     site: SiteMap
     top: int | None = None
     headings: list[Heading] = field(default_factory=list)
+    anchors: set[str] = field(default_factory=set)
+    """Names that the text gives places in it, as in `<a name="why">`."""
     broken: dict[tuple[str, str], Destination] = field(default_factory=dict)
 
     def run(self) -> Prose:
-        html, is_marked = _marked_html(self.text)
+        html, has_raw = render_html(self.text, fence)
+        html = clean(html) if has_raw else html  # which closes what the text leaves open
         ids = self._heading_ids(html)
+        self.anchors = {anchor.lower() for anchor in _ANCHOR.findall(html)}
         excluded = self._excluded_ids()
         direction = ' dir="auto"' if not html.isascii() and _FROM_RIGHT.search(html) else ""
-        html = _MARK.sub("", html) if is_marked else html
         may_name = _may_name(self.site.forms)
         out: list[str] = []
         open_code = open_link = 0
@@ -149,10 +116,11 @@ class _Renderer:
         closing = ""
         for number, piece in enumerate(_PIECE.split(html)):
             if number % 2 == 0:
+                piece = piece if open_code else emoji(piece)
                 is_plain = open_link or may_name.search(piece) is None
                 out.append(piece if is_plain else self._with_citations(piece, code=open_code))
                 continue
-            if piece in _AS_IS and not direction:
+            if (piece in _AS_IS and not direction) or piece.startswith("<div"):
                 out.append(piece)
                 continue
             name = piece[1:-1].split(" ", 1)[0].rstrip("/").lower()
@@ -171,7 +139,8 @@ class _Renderer:
                 piece = self._image(piece, inside_link=bool(open_link))
             elif name in ("h1", "h2", "h3", "h4", "h5", "h6"):
                 heading = next(ids)
-                closing = f"</h{heading.level}>"
+                link = f'<a class="headerlink" href="#{heading.id}" title="Permanent link">¶</a>'
+                closing = f"{link if heading.level > 1 else ''}</h{heading.level}>"
                 left_out = " data-search-exclude" if heading.id in excluded else ""
                 piece = f'<h{heading.level} id="{heading.id}"{left_out}>'
             elif name in ("/h1", "/h2", "/h3", "/h4", "/h5", "/h6"):
@@ -188,15 +157,14 @@ class _Renderer:
     def _heading_ids(self, html: str) -> Iterator[Heading]:
         counts: dict[str, int] = {}
         matches = _HEADING.findall(html)
-        shift = self.top - min(int(level) for level, _ in matches) if matches and self.top else 0
-        for level, inner in matches:
-            mark = _MARK.search(inner)
-            plain = unescape(_TAG.sub("", _MARK.sub("", inner)))
-            stem = (mark and mark[1].lower()) or slug(plain) or "section"
+        shift = self.top - min(int(level) for level, *_ in matches) if matches and self.top else 0
+        for level, stated, inner in matches:
+            plain = unescape(_TAG.sub("", inner))
+            stem = stated.lower() or slug(plain) or "section"
             count = counts.get(stem, 0)
             counts[stem] = count + 1
             anchor = HEADING_PREFIX + (f"{stem}-{count}" if count else stem)
-            self.headings.append(Heading(max(1, min(6, int(level) + shift)), anchor, plain))
+            self.headings.append(Heading(max(1, min(6, int(level) + shift)), anchor, emoji(plain)))
         return iter(self.headings)
 
     def _excluded_ids(self) -> set[str]:
@@ -218,8 +186,13 @@ class _Renderer:
         return excluded
 
     def _link(self, tag: str) -> tuple[str, bool]:
+        if _NOTE.fullmatch(tag):
+            return tag, True
         attributes = dict(_ATTRIBUTE.findall(tag))
-        target = unescape(attributes.get("href", ""))
+        own_id = f' id="{HEADING_PREFIX}{attributes["id"].lower()}"' if "id" in attributes else ""
+        if "href" not in attributes:
+            return f"<a{own_id}>", True
+        target = unescape(attributes["href"])
         destination = self.site.target(self.origin.path, target)
         if destination.url is not None and destination.url.startswith("#"):
             destination = self._anchor(target)
@@ -234,12 +207,12 @@ class _Renderer:
         href = escape(destination.address(self.origin.page) or "")
         outside = ' rel="noopener noreferrer"' if destination.outside else ""
         title = f' title="{attributes["title"]}"' if "title" in attributes else ""
-        return f'<a href="{href}"{title}{outside}>', True
+        return f'<a{own_id} href="{href}"{title}{outside}>', True
 
     def _anchor(self, target: str) -> Destination:
         anchor = anchor_of(target[1:])
         prefixed = HEADING_PREFIX + anchor.lower()
-        if target == "#" or any(heading.id == prefixed for heading in self.headings):
+        if target == "#" or anchor.lower() in self.anchors or any(heading.id == prefixed for heading in self.headings):
             return Destination(f"{self.origin.page}#{prefixed if target != '#' else ''}")
         if titled := self.site.titled(self.origin.path, anchor):
             return Destination(titled)
@@ -258,7 +231,8 @@ class _Renderer:
             # A picture from another host would tell that host who reads the page.
             link = f'<a href="{escape(destination.url)}" rel="noopener noreferrer">{alt}</a>'
             return f"<span>{alt}</span>" if inside_link else link
-        return f'<img src="{escape(relative(self.origin.page, destination.url))}" alt="{alt}" loading="lazy">'
+        size = "".join(f' {name}="{attributes[name]}"' for name in ("width", "height") if attributes.get(name))
+        return f'<img src="{escape(relative(self.origin.page, destination.url))}" alt="{alt}"{size} loading="lazy">'
 
     def _with_citations(self, piece: str, code: int) -> str:
         """Return a text with links to what it cites; in a line's `code` only where that says a name and no more."""

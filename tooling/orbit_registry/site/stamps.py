@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Set
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,12 @@ def without_records(workspace: Workspace, paths: Iterable[str]) -> list[str]:
     return [path for path in paths if not path.startswith(folders)]
 
 
+def renderers() -> list[str]:
+    """Return the main file of each package that makes HTML of a text: a new version may make other HTML."""
+    specs = map(find_spec, ("markdown_it", "mdit_py_plugins", "nh3", "pygments", "pymdownx"))
+    return [spec.origin for spec in specs if spec is not None and spec.origin is not None]
+
+
 def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
     """Yield every file and folder whose change can change the site, which goes to `out`."""
     # To find that nothing changed takes half the time without these.
@@ -65,7 +72,7 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
 
     workspace, sources, reading = context.registry.workspace, context.sources, context.registry.reading
     root = str(workspace.root)
-    yield f"{workspace.orbit}/config.yaml"
+    yield from (f"{workspace.orbit}/config.yaml", *renderers())
     for top in [overrides(), workspace.orbit / "kinds", *(kind.folder for kind in sources.kinds)]:
         yield from _tree(top, out)
     yield from (str(workspace.folder_of(kind)) for kind in workspace.kinds)

@@ -29,7 +29,7 @@ _BREAKING = (
 """Elements that separate the text before and after them; all others join it."""
 _TAG = rf"</?(?i:(?!(?:{_BREAKING})[\s/>])[a-z][^\s/<>]{{0,60}})(?:\s[^<>]{{0,300}})?/?>|<[!?][^<>\n-][^<>\n]{{0,300}}>"
 _LINK_END = r"\]\((?:[^()\n]|\([^()\n]{0,200}\)){0,500}\)|\]\[[^\[\]\n]{0,200}\]"
-_MARKUP = rf"{_TAG}|<!--(?:(?!-->)[^\n]){{0,200}}-->|{_LINK_END}|!?\[|\]|\*+|~~|`+"
+_MARKUP = rf"{_TAG}|<!--(?:(?!-->)[^\n]){{0,200}}-->|{_LINK_END}|!?\[|\]|\*+|~~?|`+"
 _MEANT = re.compile(_CHARACTERS)
 _BARE = re.compile(f"{_MARKUP}|{_CHARACTERS}")
 _TAG_NAME = re.compile(r"</?[A-Za-z][^\s/<>]*")

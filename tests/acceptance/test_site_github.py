@@ -1,0 +1,109 @@
+"""A document with everything that GitHub renders: its page is as kept, and a browser shows it.
+
+`ORBIT_UPDATE_GOLDEN=1` writes the page anew; `git diff` then shows what changed.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+from tests.acceptance import browsing
+from tests.acceptance.browsing import PHONE, Tab
+from tests.acceptance.site_cases import CASES, copied
+
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
+from orbit_registry.site.result import SiteResult
+
+UPDATE = "ORBIT_UPDATE_GOLDEN" in os.environ  # read before the tests put such variables away
+PAGE = "design/github/"
+PROSE = re.compile(r'<div class="orbit-prose">.*?(?=<p class="orbit-mirrored">)', re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> SiteResult:
+    folder = tmp_path_factory.mktemp("github")
+    return build_site(Registry.open(copied("github", folder / "repo")), folder / "site", snapshot=False)
+
+
+@pytest.fixture(scope="module")
+def home(built: SiteResult) -> Iterator[str]:
+    with browsing.served(built.out) as url:
+        yield url
+
+
+@pytest.fixture
+def page(home: str, tab: Tab) -> Page:
+    return tab.go(home + PAGE)
+
+
+def test_a_page_has_what_github_renders(built: SiteResult) -> None:
+    match = PROSE.search((built.out / PAGE / "index.html").read_text("utf-8"))
+    file = CASES / "github/github.html"
+    assert match is not None
+    if UPDATE:
+        file.write_text(match[0], "utf-8")
+    assert match[0] == file.read_text("utf-8")
+    assert built.diagnostics == ()
+
+
+def test_alerts_have_a_title_and_a_colour_of_their_own(page: Page) -> None:
+    alerts = page.locator(".admonition")
+    titles = alerts.locator(".admonition-title").all_inner_texts()
+    colours = alerts.evaluate_all("alerts => alerts.map(alert => getComputedStyle(alert).borderTopColor)")
+    assert titles == ["Note", "Tip", "Important", "Warning", "Caution"]
+    assert len(set(colours)) == len(titles)
+
+
+def test_tasks_have_boxes(page: Page) -> None:
+    boxes = page.get_by_role("img", name=re.compile("^(done|to do)$"))
+    assert boxes.evaluate_all("boxes => boxes.map(box => box.ariaLabel)") == ["done", "to do", "done", "to do", "to do"]
+    drawn = "box => [getComputedStyle(box, '::before').maskImage, getComputedStyle(box, '::before').backgroundColor]"
+    assert boxes.nth(0).evaluate(drawn) != boxes.nth(1).evaluate(drawn)
+    assert "none" not in boxes.nth(1).evaluate(drawn)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_code_has_colours_in_both_schemes(page: Page, tab: Tab, scheme: str) -> None:
+    tab.resized(PHONE, scheme)
+    colours = (
+        page.locator(".highlight code")
+        .first.locator("span")
+        .evaluate_all("spans => spans.map(span => getComputedStyle(span).color)")
+    )
+    assert len(set(colours)) > 3
+
+
+def test_a_fold_opens_without_scripts(page: Page) -> None:
+    text = page.get_by_text("With Markdown inside")
+    expect(text).to_be_hidden()
+    page.locator("summary").click()
+    expect(text).to_be_visible()
+
+
+def test_a_wide_table_scrolls_on_a_phone(page: Page, tab: Tab) -> None:
+    tab.resized(PHONE)
+    box = page.locator(".orbit-scroll").first
+    assert box.evaluate("box => box.scrollWidth > box.clientWidth")
+    assert page.evaluate("document.scrollingElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everyone_can_read_it(page: Page, tab: Tab, scheme: str) -> None:
+    tab.resized(PHONE, scheme)
+    violations = Axe().run(page, ".md-content", options={"resultTypes": ["violations"]}).response["violations"]
+    assert [rule["id"] for rule in violations if rule["impact"] in ("serious", "critical")] == []
+
+
+def test_a_page_asks_no_other_host_and_breaks_no_rule(page: Page, tab: Tab) -> None:
+    for image in page.locator(".orbit-prose img").all():
+        image.scroll_into_view_if_needed()
+    page.wait_for_load_state("networkidle")
+    assert (tab.console, tab.requests) == ([], [])
+    assert page.locator(".orbit-prose img").evaluate_all("images => images.map(image => image.naturalWidth)") == [
+        80,
+        80,
+    ]

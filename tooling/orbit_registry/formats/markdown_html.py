@@ -1,0 +1,165 @@
+"""HTML of Markdown as GitHub renders it: alerts, task lists, footnotes, bare addresses, a safe part of raw HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from html import escape, unescape
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from orbit_registry.formats.markdown import ATTRIBUTES, HARD_BLANK, PIPE, base_parser, content_start, row_cells
+from orbit_registry.formats.position import Span
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_core import StateCore
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
+
+Fence = Callable[[str, str], str]
+"""Makes HTML of a block of code and its language."""
+
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
+_LONGEST_ROW = 4096
+"""Longer rows are not searched for code spans, which takes quadratic time."""
+_ALERTS = {"NOTE": "note", "TIP": "tip", "IMPORTANT": "example", "WARNING": "warning", "CAUTION": "danger"}
+"""Kinds of alerts, and the theme's admonitions in about the same colours."""
+_EMPTY = frozenset(("br", "hr", "img", "wbr"))
+_TAGS = _EMPTY.union(
+    ("a", "b", "blockquote", "code", "dd", "del", "details", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5"),
+    ("h6", "i", "ins", "kbd", "li", "mark", "ol", "p", "pre", "s", "small", "span", "strong", "sub", "summary", "sup"),
+    ("table", "tbody", "td", "th", "thead", "tr", "ul"),
+)
+"""Raw HTML that is rendered; other tags are text, as in `List<String>` and `<your name>`."""
+_DROPPED = {"center": "center", "font": "font", "picture": "picture", "source": "picture", "u": "u"}
+"""Raw HTML whose content is rendered without it, and the tag around it."""
+_KEPT = {"a": ("href", "id"), "img": ("src", "alt", "width", "height"), "details": ("open",), "ol": ("start",)}
+_KEPT |= {"td": ("colspan", "rowspan"), "th": ("colspan", "rowspan")}
+"""Attributes of raw HTML that are rendered."""
+_RAW = re.compile(
+    r"<!--.{0,20000}?-->|<(?P<over>/?)(?P<tag>[a-z][a-z0-9]{0,10})(?P<rest>\s[^<>]{0,300})?/?>|<", re.DOTALL
+)
+_LONGEST_HIDDEN = 200
+"""A longer comment leaves a blank: `snapshot.redact` finds no name that goes on after it."""
+_RAW_ATTRIBUTE = re.compile(r"""([a-z]{1,20})(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+))?""", re.IGNORECASE)
+
+
+def render_html(text: str, fence: Fence) -> tuple[str, bool]:
+    """Return `text` as HTML without its front matter, and whether tags in it are the text's own, balanced or not."""
+    source = HARD_BLANK.sub(r"\1 ", text[content_start(text) :])
+    env: dict[str, Any] = {"source": source, "raw": False}
+    return str(_parser(fence).render(source, env)), env["raw"]
+
+
+@cache
+def _parser(fence: Fence) -> MarkdownIt:
+    from markdown_it.rules_block import html_block
+    from mdit_py_plugins.deflist import deflist_plugin
+    from mdit_py_plugins.footnote import footnote_plugin
+    from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
+
+    markdown = base_parser(alerts=True, tasklists=True, strikethrough_single_tilde=True).enable("strikethrough")
+    markdown.use(footnote_plugin, inline=False).use(deflist_plugin).use(gfm_autolink_plugin)
+
+    def known_html(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+        raw = _RAW.match(state.src, state.bMarks[start] + state.tShift[start])
+        return raw is not None and _is_rendered(raw, state.src) and html_block(state, start, end, silent)
+
+    markdown.block.ruler.at("html_block", known_html, {"alt": ["paragraph", "reference", "blockquote"]})
+    markdown.core.ruler.after("block", "whole_rows", _whole_rows)
+    markdown.core.ruler.after("inline", "stated_ids", _stated_ids)
+    for name, rule in (("html_block", _html), ("html_inline", _html), ("list_item_open", _list_item)):
+        markdown.add_render_rule(name, rule)
+    markdown.add_render_rule("alert_open", _alert)
+    markdown.add_render_rule("alert_title_open", lambda *_: '<p class="admonition-title">')
+    markdown.add_render_rule("footnote_caption", lambda _, tokens, index, *__: str(tokens[index].meta["id"] + 1))
+
+    def code(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
+        words = tokens[index].info.split(maxsplit=1)
+        return fence(tokens[index].content, words[0].lower() if words else "")
+
+    markdown.add_render_rule("fence", code)
+    return markdown
+
+
+def _whole_rows(state: StateCore) -> None:
+    """Join surplus cells of a row, which would not be shown, into its last cell.
+
+    Most come from an unescaped `|` in code, as in `Edit | Write`.
+    """
+    columns = 0
+    contents: Iterator[str] = iter(())
+    for previous, token in pairwise(state.tokens):
+        if token.type == "tr_open":
+            row: str = token.meta["row"]
+            if previous.type == "thead_open":
+                columns = len(row_cells(row, 0, len(row)))
+            elif len(row_cells(row, 0, len(row))) > columns and len(row) <= _LONGEST_ROW:
+                row = _CODE_SPAN.sub(lambda code: PIPE.sub(r"\\|", code[0]), row)
+            spans = row_cells(row, 0, len(row))
+            if len(spans) > columns:
+                spans[columns - 1 :] = [Span(spans[columns - 1].start, spans[-1].end)]
+            contents = iter([span.of(row).replace("\\|", "|") for span in spans])
+        elif token.type == "inline" and previous.type == "td_open":
+            token.content = next(contents, "")
+
+
+def _stated_ids(state: StateCore) -> None:
+    """Take `{ #id .class }` off the end of headings, and give them that id."""
+    for heading, title in pairwise(state.tokens):
+        last = title.children[-1] if heading.type == "heading_open" and title.children else None
+        stated = ATTRIBUTES.search(last.content) if last is not None and last.type == "text" else None
+        if last is not None and stated is not None:
+            last.content = last.content[: stated.start()]
+            if name := next((word[1:] for word in stated[1].split() if word[0] == "#"), None):
+                heading.attrSet("id", name)
+
+
+def _alert(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
+    return f'<div class="admonition {_ALERTS[tokens[index].info]}">\n'
+
+
+def _list_item(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    item = renderer.renderToken(tokens, index, options, env)
+    if "checked" not in tokens[index].meta:
+        return item
+    css, label = (" orbit-done", "done") if tokens[index].meta["checked"] else ("", "to do")
+    return f'{item}<span class="task-list-indicator{css}" role="img" aria-label="{label}"></span>'
+
+
+def _html(_: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    env["raw"] = True
+    return _RAW.sub(lambda raw: _raw_html(raw, env["source"]), tokens[index].content)
+
+
+def _is_rendered(raw: re.Match[str], source: str) -> bool:
+    """Say whether a match is a comment or a tag that is rendered."""
+    return (raw["tag"] in _TAGS and _is_whole(raw["tag"], source)) if raw["tag"] else len(raw[0]) > 1
+
+
+def _is_whole(tag: str, source: str) -> bool:
+    """Say whether a text opens and closes a tag; otherwise it is a word between brackets."""
+    return tag in _EMPTY or (f"<{tag}" in source and f"</{tag}" in source)
+
+
+def _raw_html(raw: re.Match[str], source: str) -> str:
+    """Return a raw tag with the attributes that are rendered, nothing for a comment; another one as text."""
+    tag = raw["tag"]
+    if not _is_rendered(raw, source):
+        return "" if tag in _DROPPED and _is_whole(_DROPPED[tag], source) else escape(raw[0])
+    if tag is None:
+        return " " if len(raw[0]) > _LONGEST_HIDDEN or "\n" in raw[0] else ""
+    if raw["over"]:
+        return f"</{tag}>"
+    attributes = {
+        name.lower(): unescape(value[1:-1] if value[:1] in ('"', "'") else value)
+        for name, value in _RAW_ATTRIBUTE.findall(raw["rest"] or "")
+    }
+    if tag == "a" and "name" in attributes:
+        attributes.setdefault("id", attributes["name"])
+    kept = "".join(f' {name}="{escape(attributes[name])}"' for name in _KEPT.get(tag, ()) if name in attributes)
+    return f"<{tag}{kept}>"
