@@ -112,10 +112,10 @@ def _stated_ids(state: StateCore) -> None:
     """Take `{ #id .class }` off the end of headings, and give them that id."""
     for heading, title in pairwise(state.tokens):
         last = title.children[-1] if heading.type == "heading_open" and title.children else None
-        stated = ATTRIBUTES.search(last.content) if last is not None and last.type == "text" else None
-        if last is not None and stated is not None:
-            last.content = last.content[: stated.start()]
-            if name := next((word[1:] for word in stated[1].split() if word[0] == "#"), None):
+        attributes = ATTRIBUTES.search(last.content) if last is not None and last.type == "text" else None
+        if last is not None and attributes is not None:
+            last.content = last.content[: attributes.start()]
+            if name := next((word[1:] for word in attributes[1].split() if word[0] == "#"), None):
                 heading.attrSet("id", name)
 
 
@@ -161,5 +161,5 @@ def _raw_html(raw: re.Match[str], source: str) -> str:
     }
     if tag == "a" and "name" in attributes:
         attributes.setdefault("id", attributes["name"])
-    kept = "".join(f' {name}="{escape(attributes[name])}"' for name in _KEPT.get(tag, ()) if name in attributes)
-    return f"<{tag}{kept}>"
+    remaining = "".join(f' {name}="{escape(attributes[name])}"' for name in _KEPT.get(tag, ()) if name in attributes)
+    return f"<{tag}{remaining}>"

@@ -158,9 +158,9 @@ class _Renderer:
         counts: dict[str, int] = {}
         matches = _HEADING.findall(html)
         shift = self.top - min(int(level) for level, *_ in matches) if matches and self.top else 0
-        for level, stated, inner in matches:
+        for level, own_id, inner in matches:
             plain = unescape(_TAG.sub("", inner))
-            stem = stated.lower() or slug(plain) or "section"
+            stem = own_id.lower() or slug(plain) or "section"
             count = counts.get(stem, 0)
             counts[stem] = count + 1
             anchor = HEADING_PREFIX + (f"{stem}-{count}" if count else stem)
