@@ -1,7 +1,7 @@
 """Every task of a maintainer, one session each; it owns where things are installed and must not hold product logic.
 
 Most sessions share one environment, `.nox/dev-<Python>`, which holds only what the sessions run so far have needed:
-building the site never waits for the linters. What is installed is written beside it, so a session whose needs have
+building the site never waits for the linters. What is installed is written next to it, so a session whose needs have
 not changed starts without asking pip.
 """
 

@@ -172,7 +172,7 @@ def test_what_stands_below_is_examined(workspace: Path, capsys: Capture, git: Gi
     assert "-> orbit check" in found(data, "problem", "workspace")
     assert "/nowhere/python" in found(data, "problem", "git")
     git(workspace, "config", "merge.orbit-log.driver", f'"{sys.executable}" -m orbit_registry.cli.main merge-driver %O')
-    assert "imports what stands at the top" in found(examined(capsys, 1), "problem", "git")
+    assert "imports Python files from the top" in found(examined(capsys, 1), "problem", "git")
     assert "lines are missing" in found(data, "warning", "git")
     assert "does not ignore" in found(data, "warning", "git")
 

@@ -1,4 +1,4 @@
-"""Runs a benchmark from the repository's root: `python -m tests.bench`, or `… beside`, `… recall`, `… sites`."""
+"""Runs a benchmark from the repository's root: `python -m tests.bench`, or `… compare`, `… recall`, `… sites`."""
 
 import sys
 
@@ -17,10 +17,10 @@ if sys.argv[1:2] == ["sites"]:
 
     sys.exit(sites(sys.argv[2:]))
 
-if sys.argv[1:2] == ["beside"]:
-    from tests.bench.beside import main as beside
+if sys.argv[1:2] == ["compare"]:
+    from tests.bench.compare import main as compare
 
-    sys.exit(beside(sys.argv[2:]))
+    sys.exit(compare(sys.argv[2:]))
 
 from tests.bench.bench import main
 

@@ -129,7 +129,7 @@ def test_a_kind_with_its_text_in_a_file_is_read(shell: Shell) -> None:
     registry = Registry.open()
     fields = {"title": "Good", "path": "src/app.md", "size": "small", "scope": {"paths": ["src/**"]}}
     kind = registry.workspace.kinds["sample"]
-    created = create_record(registry.workspace, kind, registry.author(), fields, beside={})
+    created = create_record(registry.workspace, kind, registry.author(), fields, attachments={})
 
     assert "The zebra." in shell.text("show", created.id)
     rows = shell.json("query", "SELECT record_id, body FROM chunks")["data"]

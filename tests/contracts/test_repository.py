@@ -46,6 +46,21 @@ def test_the_repository_speaks_of_the_project_alone(texts: dict[str, str], what:
     assert hits == [], f"{what} is named there"
 
 
+def test_no_text_has_a_banned_phrase(texts: dict[str, str]) -> None:
+    """Codespell reads the same list and finds its single words."""
+    banned = "docs/contributing/banned-words.txt"
+    phrases = [line.partition("->")[0] for line in texts[banned].splitlines()]
+    pattern = re.compile(rf"\b(?:{'|'.join(phrase for phrase in phrases if ' ' in phrase)})\b", re.IGNORECASE)
+    folders, others = ("docs/", "tooling/", "site-overrides/"), (banned, "docs/design/")
+    assert [
+        f"{name}:{number}: {match[0]}"
+        for name, text in texts.items()
+        if name.startswith(folders) and not name.startswith(others) and not name.endswith(".svg")
+        for number, line in enumerate(text.splitlines(), start=1)
+        if (match := pattern.search(line)) and "codespell:ignore" not in line
+    ] == []
+
+
 def test_data_that_the_package_reads_is_tracked(texts: dict[str, str]) -> None:
     """No data file of the package is hidden by an ignore rule: the wheel would lack it."""
     package = ROOT / "tooling" / "orbit_registry"

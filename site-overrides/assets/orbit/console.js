@@ -41,7 +41,7 @@ const open = async () => {
   return opened;
 };
 
-/* DuckDB writes each value as its shell would; a statement that is no query is run as it is. */
+/* DuckDB writes each value as its shell would; a statement that is no query is run unchanged. */
 const asText = async (sql) => {
   try {
     return await connection.query(`SELECT COLUMNS(*)::VARCHAR FROM (\n${sql}\n) LIMIT ${MOST + 1}`);

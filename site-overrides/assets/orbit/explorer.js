@@ -67,7 +67,7 @@
     return element;
   };
   const highlighted = (glob, path) => {
-    /* What of the glob stands in the path as it is: its folders up to the first wildcard. */
+    /* The part of the glob that is text: its folders up to the first wildcard. */
     const literal = glob.match(/^[^*?[{]*/)[0];
     const shared = path.startsWith(literal) ? literal : "";
     return made("code", "orbit-glob", made("mark", "", shared), glob.slice(shared.length));

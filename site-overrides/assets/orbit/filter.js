@@ -40,7 +40,7 @@
     };
     const wordsOf = (record, name) =>
       name === "tag" ? record.tags : name === "year" ? [(record.date ?? "").slice(0, 4)] : (record.fields[name] ?? "").split(", ");
-    /* A word that no record has whole, as while it is typed, stands for those that begin with it. */
+    /* A word that no record has whole, as while it is typed, means those that begin with it. */
     const chosen = ({ name, list }, value, held) => {
       if (!list) return (word) => word === value;
       const typed = value.toLowerCase();
@@ -82,7 +82,7 @@
         return;
       }
       const held = await loaded();
-      if (String(query) !== String(state())) return; // more was typed meanwhile, and is answered by itself
+      if (String(query) !== String(state())) return; // more was typed meanwhile, and gets another answer
       if (!held) {
         said.textContent = "The list of records can't be asked for here. Opened as a file? orbit site serve shows the site whole.";
         return;

@@ -22,7 +22,7 @@
   if (input.value && location.pathname.includes("/legacy/")) form.requestSubmit(); // an earlier name that has no page
 })();
 
-/* The search box finds records too: what finds them is fetched when the page is done and nothing else is, or the box gets the focus; they stand above the pages found. What words weigh is fetched as they are typed. */
+/* The search box finds records too: what finds them is fetched when the page is done and nothing else is, or the box gets the focus; they are above the pages found. What words weigh is fetched as they are typed. */
 (() => {
   "use strict";
   const MOST = 8;

@@ -64,7 +64,7 @@ def test_skills_are_put_where_the_agent_looks(shell: Any, agent: str) -> None:
     page.write_text("---\nname: orbit-adr\n---\nMine.\n", "utf-8")
     code, _, output = shell("export", "skills", "--agent", agent)
     assert (code, page.read_text("utf-8")) == (1, "---\nname: orbit-adr\n---\nMine.\n")
-    assert "is not a skill of ours" in output
+    assert "is not our skill" in output
 
 
 def test_a_plugin_carries_skills_hooks_and_the_server(shell: Any, tmp_path: Path) -> None:

@@ -187,4 +187,4 @@ def test_an_empty_path_is_no_path(shell: Any) -> None:
 
 def test_explain_says_where_to_ask_about_an_id(shell: Any) -> None:
     assert f"{shell.learning} is a record: `orbit show {shell.learning}`" in shell("explain", shell.learning)[1]
-    assert shell("explain", "L-nope")[1] == "no record has to do with it\n"
+    assert shell("explain", "L-nope")[1] == "no record applies\n"

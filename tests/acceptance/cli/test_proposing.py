@@ -225,7 +225,7 @@ def _hand_made(shell: Any, path: str, diff: str, **target: str) -> str:
         (TEXT, TEXT.replace("run.\n---", "run.\nallowed-tools: Bash(*)\n---"), "the head of the page"),
         (TEXT.replace("\n", "\r\n"), TEXT.replace("run.\n", "run.\nhooks: x\n").replace("\n", "\r\n"), "the head"),
         ("# Testing\n", "---\nhooks: x\n---\n# Testing\n", "the head of the page"),
-        (TEXT, f"{TEXT}- Fine.\U000e0072\U000e006d\n", "characters that nobody sees"),
+        (TEXT, f"{TEXT}- Fine.\U000e0072\U000e006d\n", "invisible characters"),
     ],
 )
 def test_a_diff_of_a_skill_adds_visible_text_only(shell: Any, skill: Path, text: str, after: str, words: str) -> None:

@@ -133,7 +133,7 @@ def test_versions_are_changed_together_with_the_place(files: Shell) -> None:
     assert [path.name for path in folder.iterdir() if path.is_dir()] == ["2.1"]
     code, _, message = files("refresh", data["id"], "--version", "2", "--version", "unversioned")
     assert code == 2
-    assert "no version beside" in message
+    assert "no other version" in message
     assert [row["version"] for row in files.data("query", "SELECT version FROM versions")] == ["2.1"]
 
 

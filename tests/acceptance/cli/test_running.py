@@ -78,7 +78,7 @@ def test_what_is_not_the_reviewed_script_is_refused(shell: Shell, script: str, g
     file.write_text(SCRIPT + "# more\n", "utf-8")
     code, out, message = shell("run", script)
     assert (code, out) == (1, "")
-    assert "not what it was" in message
+    assert "has changed since it was shown" in message
     assert "not committed" in message
     assert shell.json("run", script, "--trust")[0] == 3
     assert [(event.get("refused"), event.get("trusted")) for event in events(shell.root, "run")] == [
@@ -87,9 +87,9 @@ def test_what_is_not_the_reviewed_script_is_refused(shell: Shell, script: str, g
     ]
 
     git(shell.root, "commit", "-qam", "Change it")
-    assert "not what it was" in shell("run", script)[2]
+    assert "has changed since it was shown" in shell("run", script)[2]
     assert shell("refresh", script)[0] == 0
-    assert "the record is not committed as it is" in shell("run", script)[2]
+    assert "the record has changes that are not committed" in shell("run", script)[2]
     commit(shell.root)
     assert shell.json("run", script)[0] == 3
 
@@ -189,14 +189,14 @@ def test_a_script_with_an_uncommitted_record_is_not_run(shell: Shell, git: Git) 
     Path("job.sh").write_text("touch ran\n", "utf-8")
     commit(shell.root)
     new = shell.data("import", "script", "job.sh")["id"]
-    assert "the record is not committed as it is" in shell("run", new)[2]
+    assert "the record has changes that are not committed" in shell("run", new)[2]
 
     assert shell("resource", "retire", new)[0] == 0
     commit(shell.root)
     file = record_file(shell, new)
     file.write_text(file.read_text("utf-8").replace("status: retired", "status: active"), "utf-8")
     message = shell("run", new)[2]
-    assert "the record is not committed as it is" in message
+    assert "the record has changes that are not committed" in message
     assert "it is retired" not in message
     assert not Path("ran").exists()
 
@@ -209,7 +209,7 @@ def test_a_record_that_differs_from_its_file_is_refused(shell: Shell, script: st
     record = registry.get(script)
     data = {**record.data, "path": "other.sh", "content_hash": raw_digest(other.read_bytes())}
 
-    with pytest.raises(RefusedError, match="the record is not committed as it is"):
+    with pytest.raises(RefusedError, match="the record has changes that are not committed"):
         run(registry.workspace, replace(record, data=data), registry.author(), RunOptions())
 
     assert not Path("ran").exists()
@@ -220,7 +220,7 @@ def test_an_uncommitted_kind_is_refused(shell: Shell, script: str, git: Git) -> 
     record = registry.get(script)
     folder = shutil.copytree(SHIPPED / "resource", shell.root / ".orbit/kinds/own")
     record = replace(record, kind=replace(record.kind, folder=folder))
-    with pytest.raises(RefusedError, match="the record is not committed as it is"):
+    with pytest.raises(RefusedError, match="the record has changes that are not committed"):
         run(registry.workspace, record, registry.author(), RunOptions())
 
     commit(shell.root)
@@ -234,7 +234,7 @@ def test_trust_in_the_default_branch_refuses_other_scripts(shell: Shell, script:
     commit(shell.root)
     message = shell("run", script)[2]
     assert "tools/job.sh is in no commit of the default branch" in message
-    assert "the record is not committed as it is" in message
+    assert "the record has changes that are not committed" in message
 
     git(shell.root, "branch", "main")
     assert shell.json("run", script)[0] == 3
@@ -245,7 +245,7 @@ def test_trust_in_the_default_branch_refuses_other_scripts(shell: Shell, script:
     commit(shell.root)
     message = shell("run", script)[2]
     assert "tools/job.sh is not as in the last commit of the default branch" in message
-    assert "the record is not committed as it is" in message
+    assert "the record has changes that are not committed" in message
     config.write_text(config.read_text("utf-8").replace("push: {trust: default-branch}\n", ""), "utf-8")
     commit(shell.root)
     assert "of the default branch" in shell("run", script)[2]

@@ -69,10 +69,10 @@ def test_a_habit_of_imports_is_found(project: Project, path: str, message: str, 
 
 def test_the_usual_place_of_tests_is_found(project: Project) -> None:
     assert project.test_place("src/cart.py", "tests/test_cart.py") == (
-        "The test of `NAME.py` stands in `tests/`, as `test_NAME.py`.", 6,
+        "The test of `NAME.py` is in `tests/`, as `test_NAME.py`.", 6,
     )  # fmt: skip
     assert project.test_place("web/cart.ts", "web/cart.spec.ts") == (
-        "The test of `NAME.ts` stands beside it, as `NAME.spec.ts`.", 6,
+        "The test of `NAME.ts` is next to it, as `NAME.spec.ts`.", 6,
     )  # fmt: skip
     assert project.test_place("src/cart.py", "tests/test_order.py") == ("", 0)
 

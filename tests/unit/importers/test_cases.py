@@ -128,5 +128,5 @@ def test_a_repository_within_is_reported(git_repo: Path, git: Git) -> None:
     commit(inner, "Start")
     report = import_from(git_repo, "auto", start=git_repo)
     reasons = {outcome.source.rstrip("/"): outcome.reason for outcome in report.of("left")}
-    assert "a repository of its own" in reasons["vendor/inner"]
+    assert "another repository" in reasons["vendor/inner"]
     assert report.records == ()

@@ -35,7 +35,7 @@ def new_record(registry: Registry, kind: Kind, status: str = "") -> Record:
     if kind.in_document:
         record = registry.add_adr(NewAdr("Use the thing", paths=("src/**",), body=BODY)).record
     elif kind.in_file:
-        record = create_record(registry.workspace, kind, HUMAN, FIELDS[kind.name], beside={"2/a.md": ""})
+        record = create_record(registry.workspace, kind, HUMAN, FIELDS[kind.name], attachments={"2/a.md": ""})
     else:
         arguments = FIELDS.get(kind.name, {})
         needed = [name for name in kind.schema.document["required"] if name not in FIXED]

@@ -49,7 +49,7 @@ def test_a_record_is_written_where_the_current_folder_is_gone(
         ({"summary": "x", "status": "live"}, '`status` is "live"'),
         ({"summary": "x", "priority": 300}, "the most allowed is 255"),
         ({"summary": "x", "scope": {"paths": "src"}}, "`scope.paths` is a text"),
-        ({"summary": "x", "id": "L-00000"}, "stands in the folder"),
+        ({"summary": "x", "id": "L-00000"}, "is in the folder"),
         ({"summary": "x", "x-own": {1: 2}}, "is not a text"),
         ({"summary": "x", "x-own": float("nan")}, "a number without end or value"),
         ({"summary": "x", "x-own": [float("-inf")]}, "a number without end or value"),

@@ -127,7 +127,7 @@ def test_a_refused_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) ->
     with pytest.raises(WriteError) as caught:
         write_atomic(tmp_path / "file" / "x", "x")
 
-    assert caught.value.hint == "a file stands where a folder is needed"
+    assert caught.value.hint == "a file is where a folder is needed"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
     assert list((tmp_path / "folder").iterdir()) == []
     assert (tmp_path / "file").read_text("utf-8") == "old"

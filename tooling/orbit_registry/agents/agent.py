@@ -1,6 +1,6 @@
 """Agent as the installer and the capture of sessions see it: settings, replies, entries of a transcript.
 
-What stands in one agent's file is found by its functions: `read` and `reply` (hook), `agent` (installer), `sessions`,
+The functions of an agent's file say what it has: `read` and `reply` (hook), `agent` (installer), `sessions`,
 `subagents` and `entries` (capture), `transcript` and `injected_texts` (delivery check), `usage` (effect).
 """
 
@@ -101,7 +101,7 @@ class Agent:
     """Whether a real agent was seen to show its model what the hook said."""
     servers: ServersFile | None = None
     after: str = ""
-    """What a person has to do once after installing."""
+    """The step that a person takes once after installing."""
 
     @property
     def default_scope(self) -> Scope:

@@ -51,7 +51,7 @@ def read(payload: "Payload") -> Call | None:
 
 
 def _is_of_another_agent(payload: "Payload") -> bool:
-    """Say whether an agent that reads these settings too sent a payload: it has a hook of its own and may not show the
+    """Say whether an agent that reads these settings too sent a payload: it has its own hook and may not show the
     reply, so a record would count as shown that was not."""
     return ("timestamp" in payload and "permission_mode" not in payload) or "conversation_id" in payload
 
@@ -72,7 +72,7 @@ def hook_events() -> dict[str, str]:
         "PreToolUse": tools,
         "PostToolUseFailure": tools,
         "SubagentStart": "",
-        "InstructionsLoaded": "session_start|path_glob_match|compact",  # why a rule file of ours may have been loaded
+        "InstructionsLoaded": "session_start|path_glob_match|compact",  # why our rule file may have been loaded
         "Stop": "",
         "SessionEnd": "",
     }

@@ -110,7 +110,7 @@ def agent() -> "Agent":
         "PostToolUse": tools,
         "SubagentStart": "",
     }
-    # The end of a session gets no more than three seconds, and a longer limit a warning at each start.
+    # The end of a session gets at most three seconds; a longer limit causes a warning at each start.
     hooks = JsonHooks({**answered, "Stop": "", "SessionEnd": ""}, {"type": "command", "command": "", "timeout": 3})
     patch = f"*** Begin Patch\n*** Update File: {PATH}\n@@\n-before\n+after\n*** End Patch\n"
     return Agent(
@@ -230,7 +230,7 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
 
 
 def usage(row: "Row") -> "Iterator[Usage]":
-    """Yield the tokens of the answer that a line tells of; it is told again when limits change."""
+    """Yield the tokens of the answer that a line reports; the line repeats when limits change."""
     from orbit_registry.agents.agent import Usage, token_sum
 
     payload = row.get("payload")

@@ -1,6 +1,6 @@
 """GitHub Copilot: payloads and replies of its hooks, and settings.
 
-Events asked for in camel case come without their name, which their fields tell; those in Pascal case come with it, in
+Events in camel case have no name, so their fields tell it; those in Pascal case have one, in
 snake case. Before a tool runs, for a prompt and after a failed tool no context is taken from a hook that succeeds, so
 none of them is answered: a record would count as shown that was not.
 """

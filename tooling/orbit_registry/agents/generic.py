@@ -1,4 +1,4 @@
-"""Any tool that can run a command: an object in, an object or plain text out, started by a script of ours.
+"""Any tool that can run a command: an object in, an object or plain text out, started by our script.
 
 Both are published as `docs/schemas/hook-call.schema.json` and `hook-reply.schema.json`.
 """

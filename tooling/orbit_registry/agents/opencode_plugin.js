@@ -1,5 +1,5 @@
 // Shows an agent in OpenCode the records that apply to what it does: it asks Orbit's hook, and adds what that answers.
-// Written by `orbit hook install opencode`, which replaces it; no change of yours is kept.
+// Written by `orbit hook install opencode`, which replaces it and your changes to it.
 import { spawn } from "node:child_process"
 
 const COMMAND = "ORBIT_COMMAND"

@@ -43,7 +43,7 @@ LABELS: Mapping[str, Mapping[str, str]] = {
         "used_tokens": "tokens used afterwards",
     },
     TIME: {
-        "failures": "mended or reverted afterwards", "reverted": "reverted", "retries": "commits of its files after it",
+        "failures": "fixed or reverted afterwards", "reverted": "reverted", "retries": "commits of its files after it",
         "tokens": "tokens shown",
     },
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Proof on the repository at hand: what reaches an edit and a prompt, and what `git log` and FTS5 do in its place."""
+"""Proof on this repository: what reaches an edit and a prompt, and what `git log` and FTS5 find instead."""
 
 from __future__ import annotations
 

@@ -293,9 +293,9 @@ class _CommitOutcomes:
                 if other > position + FOLLOWED:
                     break
                 later.add(other)
-        mended = any(_MENDS.search(self._touches[other].message.partition("\n")[0]) for other in later)
+        repaired = any(_MENDS.search(self._touches[other].message.partition("\n")[0]) for other in later)
         reverted = commit.name.startswith(self._reverted)
-        return reverted, int(reverted or mended), len(later)
+        return reverted, int(reverted or repaired), len(later)
 
 
 def effect(workspace: Workspace, since: str | None = None, commits: Path | None = None) -> EffectReport:

@@ -255,10 +255,10 @@ class Report:
     def _cited(self) -> Iterator[str]:
         pairs, everywhere = self.tally.citations, sum(self.tally.shown)
         yield ""
-        yield f"{pairs.commits:,} commits speak of a record that could be shown then, by its id or by one of its tasks"
+        yield f"{pairs.commits:,} commits name a record that could be shown then, by its id or by one of its tasks"
         yield f"precision   {_of(pairs.shown, pairs.shown_in_citing, 'shown in them')} are spoken of"
         yield f"            {percent(pairs.expected, pairs.shown_in_citing):<7} by chance, of records with a scope"
-        yield f"            {_of(pairs.shown, everywhere, 'shown anywhere')}; where a commit names none nobody knows"
+        yield f"            {_of(pairs.shown, everywhere, 'shown anywhere')}; a commit without one says nothing"
         yield f"recall      {_of(pairs.shown, pairs.scoped, 'spoken of that had a scope')} were shown"
         yield f"            {_of(pairs.shown, pairs.reached, 'of these whose scope has a file of the commit')}"
         yield f"            {pairs.standing} spoken of could be shown, {pairs.not_yet} could not yet or no longer"

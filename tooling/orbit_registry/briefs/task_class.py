@@ -39,10 +39,10 @@ _PROSE_FILES = frozenset(("md", "rst", "txt", "adoc", "docx", "pdf"))
 _ARTICLE = re.compile(r" (?:the|these|those|both)(?= ((?:[\w-]+ ){1,2}))")
 _MARKS = ".,:;!?()[]{}`'\"*<>"
 _CODE_POINTER = "a path or a name from code"
-"""Stands for it in reasons, which are logged and hold no word of a task."""
+"""Replaces it in reasons, which are logged and hold no word of a task."""
 _PREPOSITIONS = frozenset(("in", "for", "about", "as", "like", "with", "to", "over", "between", "from", "of"))
 _PRONOUNS = frozenset(("it", "this", "that", "them", "these", "those", "both", ""))
-_NEGATIONS = ("don't", "do not", "dont", "never", "no need to", "not", "without", "nobody")
+_NEGATIONS = ("don't", "do not", "dont", "never", "no need to", "not", "without", "nobody")  # codespell:ignore nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ def _weigh_request(part: str, object_text: str, verb: str, kind: str, evidence: 
         elif kind == CODE_GEN:
             evidence.add(CODE_GEN, 3, f"asks to `{verb}`")
         else:
-            evidence.add(CODE_GEN, 1.4 if beyond else 1, f"asks to `{verb}`, nobody knows what")
+            evidence.add(CODE_GEN, 1.4 if beyond else 1, f"asks to `{verb}` something unclear")
     elif kind == "tell":
         _, prose = _nearest_noun(object_text, far=False)
         here = _is_here(part, object_text.lower())

@@ -57,7 +57,7 @@ _RULES = tuple(re.compile(text, re.IGNORECASE) for text in (
     rf"we {_DO_NOT} (?:ever )?(?:{_VERB}.*{_HERE}|(?:{_CHORES}) (?!that\b|this\b|it\b)[\w`])",
     rf"\w[^,]{{2,60}} (?:is|are|goes?|lives?|belongs?)\b.*{_HERE}.*\b(?:never|always)\b",
     rf"we (?:use|prefer|keep|put|write|name|pin|log|store)\b.*(?:{_HERE}|{_OVER})",
-    rf"(?:{_DO_NOT}|avoid|no more) [a-z`].*{_REPO}",
+    rf"(?:{_DO_NOT}|avoid|no more) [a-z`].*{_REPO}",  # codespell:ignore
     rf"(?:use|prefer) .*(?:{_OVER}.*{_REPO}|{_REPO}.*{_OVER})",
     rf"\w[^,]{{2,60}} (?:(?:is|are) (?:always|never)|(?:always|never) {_VERB}) .*{_HERE}",
     r"\w[^,]{2,60} (?:is|are) (?:banned|forbidden|not allowed|off limits)\b",

@@ -1,6 +1,6 @@
 """Facts of a project: its tracked files, where its commands are defined, how its code is laid out.
 
-Capture writes down only its own words and what stands in these files.
+Capture writes only its own words and those of these files.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _DROPPED = frozenset(("env", "time", "nice", "sudo"))
 """Wrappers that change nothing about what a command needs."""
 _FILTERS = frozenset(["tail", "head", "grep", "cat", "tee", "less", "sed", "awk", "sort", "uniq", "wc", "cut"])
 _NEUTRAL = frozenset(("cd", "echo", "sleep", "set", "pwd", "true", "which", "ls", "cat", "printf", "date", "clear"))
-"""Programs beside which a line is still what its other commands are."""
+"""Programs that leave the meaning of a line to its other commands."""
 _SCRIPT = re.compile(r"[a-z]{1,12}(?:[:_-][a-z0-9]{1,12}){0,2}\Z")
 _PLACE = re.compile(r"(?:\./)?[\w.-]{1,30}(?:/[\w.-]{1,30}){0,3}/\Z")
 _FOLDER = re.compile(r"(?!\.\.)[\w.-]{1,30}(?:/(?!\.\.)[\w.-]{1,30}){0,3}\Z")
@@ -457,12 +457,12 @@ class Project:
         before, _, after = form.partition("{}")
         sources = (path.with_name(path.name.removeprefix(before).removesuffix(after) + suffix) for path in tests)
         places = {
-            "beside it": sum(str(path) in self.files for path in sources),
+            "next to it": sum(str(path) in self.files for path in sources),
             f"in `{top}/`": sum(path.parts[0] == top for path in tests),
         }
         for place, count in places.items():
             if len(tests) >= FEWEST and count >= SHARE * len(tests):
-                return f"The test of `NAME{suffix}` stands {place}, as `{example}`.", count
+                return f"The test of `NAME{suffix}` is {place}, as `{example}`.", count
         return "", 0
 
     def registers(self, added: str, edited: str) -> int:

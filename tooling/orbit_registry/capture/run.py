@@ -1,6 +1,6 @@
 """Capture: read transcripts once, and leave what they teach for review.
 
-The project may name a program of its own. It read what tools and the web said, so its findings are always pending.
+The project may name its own program. It read what tools and the web said, so its findings are always pending.
 """
 
 from __future__ import annotations

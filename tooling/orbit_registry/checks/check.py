@@ -41,7 +41,7 @@ class Check:
     summary: str
     """What a finding means, in one sentence."""
     hint: str
-    """What to do, where a finding has no hint of its own."""
+    """What to do, if a finding has no hint."""
     run: Run
     fix: Fix | None = None
 

@@ -77,7 +77,7 @@ def check(
         raise UsageError("--dry-run is about --fix", hint="`orbit check --fix --dry-run`")
     if loops or events is not None:
         if paths or fix or against or everything:
-            raise UsageError("--loop looks at events alone", hint="run `orbit check` for the records, beside it")
+            raise UsageError("--loop checks events only", hint="run `orbit check` for the records")
         from orbit_registry.checks.rules.loop import check_loop
 
         outcome = check_loop(registry.workspace, events, days)

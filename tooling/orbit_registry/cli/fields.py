@@ -254,6 +254,6 @@ def _read_stream(stream: BinaryIO, name: str) -> str:
     """Read at most `RECORD_LIMIT`: a stream may be endless."""
     content = stream.read(RECORD_LIMIT + 1)
     if len(content) > RECORD_LIMIT:
-        message = f"{name} has more than {RECORD_LIMIT:,} bytes; no more are read"
+        message = f"{name} has more than {RECORD_LIMIT:,} bytes, the most that is read"
         raise RefusedError(message, hint="move long text elsewhere")
     return decode(content, Path(name))

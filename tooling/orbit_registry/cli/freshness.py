@@ -177,7 +177,9 @@ def _retire(registry: Registry, doomed: Sequence[Record]) -> tuple[list[str], li
 def _follow_renames(registry: Registry, confirm: bool, output: str) -> None:
     renames = registry.follow_renames("learning", write=confirm)
     moves = [{"id": move.record.id, "field": move.field, "old": move.old, "new": move.new} for move in renames.moves]
-    unknown = [f"{move.record.id}: nobody saw where `{move.old}` went" for move in renames.moves if move.new is None]
+    unknown = [
+        f"{move.record.id}: the new path of `{move.old}` is unknown" for move in renames.moves if move.new is None
+    ]
     names = plural(sum(move.new is not None for move in renames.moves), "name")
     end = f"{names} corrected" if confirm else f"{names} to correct: `--confirm` writes this"
     lines = [*([renames.diff.rstrip("\n")] if renames.changes else []), *unknown]

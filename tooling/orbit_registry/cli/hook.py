@@ -88,7 +88,7 @@ def _install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool) 
 
     chosen, root = load_agent(agent), _root(scope)
     if with_skills and agent not in plugin.FOLDERS:
-        raise UsageError(f"{chosen.title} reads no skills of ours", hint=f"they are for {', '.join(plugin.FOLDERS)}")
+        raise UsageError(f"{chosen.title} reads no skills", hint=f"they are for {', '.join(plugin.FOLDERS)}")
     pages = plugin.skill_changes(open_registry().workspace.root, agent) if with_skills else []
     state = installation.install(root, chosen, scope, dry_run=dry_run)
     if not dry_run:
@@ -211,7 +211,7 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
         scopes = [scope] if scope else [state.scope for state in states]
         paths = " or ".join(str(state.path) for state in states if state.scope in scopes)
         hint = "run " + " or ".join(f"`orbit hook install {agent} --scope {name}`" for name in scopes)
-        raise RefusedError(f"no hook of ours is in {paths}", hint=hint)
+        raise RefusedError(f"Orbit's hook is not in {paths}", hint=hint)
     result = trial.try_hook(workspace, chosen, command)
     lines = [f"{'failed' if result.problems else 'works'}: {command}", *(f"  {problem}" for problem in result.problems)]
     if result.path is None:

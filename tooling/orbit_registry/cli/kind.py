@@ -399,7 +399,7 @@ class _AddRun:
         else:
             compared = {record.path for record in self.registry.collection.records.of_kind(self.kind.name)}
 
-            def admit(new: Record) -> None:  # somebody may have added the same since it was compared
+            def admit(new: Record) -> None:  # another process may have added the same since it was compared
                 since = records_added(self.registry.workspace, self.kind, compared)
                 _refuse_duplicate(self.output, self.kind, copies_of(since, new), self.task)
 
@@ -465,7 +465,7 @@ def update_command(kind: Kind) -> click.Command:
         has_options = any(value not in (None, ()) for value in values.values())
         if editor:
             if has_options or dry_run:
-                raise UsageError("--editor stands alone", hint="change everything there, or nothing")
+                raise UsageError("--editor allows no other option", hint="change all fields in the editor")
             record = _in_editor(registry, any_id)
         else:
             if not has_options:

@@ -126,7 +126,7 @@ class Commands(click.Group):
         if cmd_name == "help":
             return help_command
         if cmd_name in _kind_names():
-            from orbit_registry.cli.kind import kind_group  # only a workspace with kinds of its own pays for it
+            from orbit_registry.cli.kind import kind_group  # only a workspace with its own kinds pays for it
 
             return kind_group(cmd_name)
         return _New("new", help=_NEW_HELP, hidden=True) if cmd_name == "new" else None
@@ -277,7 +277,7 @@ def run(arguments: list[str]) -> int:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _discard_output()
             click.echo("error: what this prints can't be written: no space is left where it goes", err=True)
-            click.echo("  hint: free some, or send it elsewhere; what the command did stands", err=True)
+            click.echo("  hint: free some, or write elsewhere; the command did its work", err=True)
             return WriteError.exit_code
         import traceback
 

@@ -80,9 +80,9 @@ def explain(path: str, project: str, output: str) -> None:
         lines.append(f"{'+' if entry['pushed'] else '-'} {entry['id']}  {entry['title']}")
         lines.append(f"    {verdict.glob or f'link with {verdict.link}'}: {entry['said']}{cause}")
     if not lines and path in {record.id for record in registry.collection.records}:
-        lines.append(f"no record has to do with a path of that name; {path} is a record: `orbit show {path}`")
+        lines.append(f"no record applies to a path of that name; {path} is a record: `orbit show {path}`")
     data = {"verdicts": [verdict.as_data() for verdict in verdicts]}
-    emit(output, data, "\n".join(lines) or "no record has to do with it")
+    emit(output, data, "\n".join(lines) or "no record applies")
     note_unread(registry)
 
 
@@ -138,7 +138,7 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
     none = sum(not proposals for proposals in suggestions.values())
     diff = unified_diff(changes)
     end = f"# {plural(len(changes), 'record')} {'changed' if write else 'would change: `--apply` writes it'}"
-    without = f"# nothing speaks of files for {plural(none, 'record')}" if none else ""
+    without = f"# no suggestion for {plural(none, 'record')}" if none else ""
     complete = "" if suggestions else "# every record that waits or holds names paths"
     text = "\n".join(part for part in (*lines, diff.rstrip("\n"), end if changes else "", without, complete) if part)
     data = {

@@ -275,6 +275,6 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     except OrbitError as error:
         hint = f"{error.hint}; " if error.hint else ""
         notice = f"your text is kept in {relative}"
-        error.hint = f"{hint}{notice}: the same command goes on with it, or begins anew once that file is removed"
+        error.hint = f"{hint}{notice}: the same command continues with it; remove that file to begin anew"
         raise
     copy.unlink(missing_ok=True)

@@ -109,7 +109,7 @@ def _strategy_option() -> click.Option:
     return click.Option(["--chunks", "strategy"], type=click.Choice(STRATEGIES), help="How search splits the text.")
 
 
-_DOC_HELP = """Keep a document as it is now; - reads standard input.
+_DOC_HELP = """Keep a copy of a document; - reads standard input.
 
 `orbit refresh` takes it anew.
 

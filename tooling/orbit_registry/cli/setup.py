@@ -113,7 +113,7 @@ def _setup_text(report: SetupReport, would: str) -> str:
         style = "one file each in " + report.detected.folder if report.detected.style == "file" else "logs"
         lines.append(f"decisions: {style}")
         if (most := len(report.detected.folders)) == most_folders():
-            lines.append(f"adr.folders names {most} further folders, those with the most decisions; it takes no more")
+            lines.append(f"adr.folders names {most} further folders, those with the most decisions, which is the limit")
     if report.baselined:
         baselined = plural(report.baselined, "older finding is", "older findings are")
         lines.append(f"{baselined} baselined: `orbit check --all` lists them")
@@ -214,12 +214,12 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
         emit(output, data, "", next_commands=["orbit trust"])
         return
     if acting_role() == "agent":
-        raise RefusedError("an agent can't allow commands", hint="a person runs `orbit trust` in a terminal of theirs")
+        raise RefusedError("an agent can't allow commands", hint="a person runs `orbit trust` in a terminal")
     if output == "text":
         click.echo(visible(f"{workspace.root}\n{listing}"))
     if not yes:
         if not sys.stdin.isatty():
-            raise RefusedError("nobody is there to be asked", hint="read them, then `orbit trust --yes`")
+            raise RefusedError("there is no terminal to ask in", hint="read them, then `orbit trust --yes`")
         click.confirm("Run these commands when they are needed?", abort=True, err=True)
     file = trusted_commands.allow(workspace, configured, files)
     data["commands"] = {key: {"words": configured[key], "files": files[key], "state": "allowed"} for key in configured}

@@ -195,7 +195,7 @@ def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool,
     \b
     orbit replay --since v1.0
     orbit replay --repo ../project --commits history.jsonl --format json
-    orbit replay --effect          # whether commits were mended less often once a record stood
+    orbit replay --effect          # whether commits needed fewer fixes once a record existed
     """
     from orbit_registry.analytics.replay import effect
     from orbit_registry.analytics.replay_report import replay as replayed
@@ -328,7 +328,7 @@ def export(endpoint: str | None, everything: bool, output: str) -> None:
 
     where = endpoint_of(endpoint)
     if not where:
-        raise UsageError("nobody says where to send to", hint="orbit events export --endpoint http://localhost:4318")
+        raise UsageError("no address to send to", hint="orbit events export --endpoint http://localhost:4318")
     sent = send(open_registry().workspace, where, everything=everything)
     data = {"sent": sent, "endpoint": where}
     emit(output, data, f"{plural(sent, 'span')} sent", next_commands=["orbit events stats"])

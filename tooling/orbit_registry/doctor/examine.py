@@ -170,7 +170,7 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
         message = f"the merge driver starts a program that is gone: {driver.split(' -m ')[0]}"
         yield Finding("problem", "git", message, ".git/config", "orbit init")
     elif " -P " not in driver:
-        message = "the merge driver imports what stands at the top of the work tree, a stranger's branch too"
+        message = "the merge driver imports Python files from the top of the work tree, a stranger's branch too"
         yield Finding("problem", "git", message, ".git/config", "orbit init")
     elif not missing:
         yield Finding("ok", "git", "attributes and merge driver are set")
@@ -187,7 +187,7 @@ def _program_exists(command: str) -> bool:
 def _derived(workspace: Workspace) -> Iterator[Finding]:
     if not is_writable(workspace.state / "log"):
         message = "a hook shows nothing here: it can't keep what a session was shown, for the folder may not be written"
-        step = "make the folder writable for whoever runs agents"
+        step = "make the folder writable for the user who runs agents"
         yield Finding("problem", "derived", message, str(workspace.state), step)
     index = open_index(workspace)
     cache = workspace.relative(workspace.cache_folder)
@@ -270,7 +270,9 @@ def _try_hook(workspace: Workspace, state: HookState, hooks: Hooks) -> Iterator[
         yield Finding("problem", "hook", f"{_hook_name(state)}: {'; '.join(result.problems)}", str(state.path), again)
         return
     spoke = (
-        f"speaks at an edit of {result.path}" if result.path else "is silent: no record is pushed for a tracked file"
+        f"shows records at an edit of {result.path}"
+        if result.path
+        else "is silent: no record is pushed for a tracked file"
     )
     proven = "" if state.agent.proven else "; unproven: no real session was seen to show it"
     message = f"{_hook_name(state)}: {spoke}, and its answer is what the agent takes{proven}"
@@ -294,7 +296,7 @@ def _repeated_hooks(installed: Sequence[HookState]) -> Iterator[Finding]:
     for name in dict.fromkeys(state.agent.name for state in installed):
         scopes = [state.scope for state in installed if state.agent.name == name]
         if len(scopes) > 1:
-            message = f"{name} runs it {len(scopes)} times a call: it stands in the settings {', '.join(scopes)}"
+            message = f"{name} runs it {len(scopes)} times a call: it is in the settings {', '.join(scopes)}"
             yield Finding("warning", "hook", message, "", f"orbit hook uninstall {name} --scope {scopes[-1]}")
 
 
@@ -370,10 +372,10 @@ def _transcripts(
     claimed, there = sum(delivery.claimed for delivery in compared), sum(delivery.found for delivery in compared)
     if claimed == there and compared:
         more = sum(len(delivery.unclaimed) for delivery in compared)
-        beside = f"; {more} more stand there that the log does not name" if more else ""
+        extra = f"; the log does not name {more} more" if more else ""
         sessions_shown = f"{len(compared)} of {len(events)} sessions"
-        message = f"all {claimed} records that {sessions_shown} were shown stand in their transcripts"
-        yield Finding("ok", "transcript", message + beside)
+        message = f"all {claimed} records that {sessions_shown} were shown are in their transcripts"
+        yield Finding("ok", "transcript", message + extra)
     if "claude" in names and tally.first is not None:
         sessions, logged = without_event(root, tally.sessions, tally.first)
         if logged < sessions:
@@ -384,7 +386,7 @@ def _transcripts(
 
 
 def _missing_finding(delivery: Delivery) -> Finding:
-    share = f"{delivery.found} of {delivery.claimed} records that were shown stand in its transcript"
+    share = f"{delivery.found} of {delivery.claimed} records that were shown are in its transcript"
     missing = listed(delivery.missing, NAMED)
     message = f"session {delivery.session} ({delivery.agent}): {share}; missing {missing}"
     level: Level = "warning" if delivery.found else "problem"

@@ -31,7 +31,7 @@ _EXTRA = "install the extra `orbit-registry[notify]`"
 
 
 def of_queue(records: Iterable[Record]) -> dict[str, str]:
-    """Return what is told of each record that waits, by id: what it says, and the commands that decide on it."""
+    """Return the note on each record that waits, by id: its text, and the commands that decide on it."""
     return {
         record.id: f"{plain(record.kind.label)} {record.id} waits for review: {plain(record.title)}\n"
         f"  orbit promote {shlex.quote(record.id)}\n"
@@ -77,7 +77,7 @@ def _addresses() -> list[str]:
     addresses = os.environ.get(PLACES, "").split()
     if not addresses:
         hint = f"{PLACES}='mailto://… slack://…': https://github.com/caronc/apprise/wiki lists the forms"
-        raise ConfigError(f"nobody is named to be told: {PLACES} is empty", hint=hint)
+        raise ConfigError(f"no address to notify: {PLACES} is empty", hint=hint)
     return addresses
 
 

@@ -31,12 +31,12 @@ def skill_files() -> Mapping[str, bytes]:
 
 
 def skill_changes(root: Path, agent: str) -> list[Change]:
-    """Return what is to change so that a project has the skills where an agent looks for them."""
+    """Return the changes that put the skills of a project where an agent looks for them."""
     expected: dict[str, bytes | None] = {f"{FOLDERS[agent]}/{path}": page for path, page in skill_files().items()}
     current = _existing_files(root, expected)
     for path, content in current.items():
         if content and MARK.encode() not in content:
-            raise RefusedError(f"{path} is not a skill of ours", hint="move it away, then run the command again")
+            raise RefusedError(f"{path} is not our skill", hint="move it away, then run the command again")
     return differences(current, expected)
 
 
@@ -76,7 +76,7 @@ def plugin_files(events: Mapping[str, str], launcher: str) -> dict[str, bytes]:
 
 
 def plugin_changes(folder: Path, expected: Mapping[str, bytes]) -> list[Change]:
-    """Return what is to change so that a folder is the plugin; other files in it stay."""
+    """Return the changes that make a folder the plugin; other files in it stay."""
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))):
         raise RefusedError(f"{folder} holds something else", hint="name a new folder, or one with our plugin")
     return differences(_existing_files(folder, expected), expected)

@@ -30,7 +30,7 @@ _NO_NAME = re.compile(r"[^\w.+ -]+")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A tree as it should be: what is to change, what stays though it should not, and what is left out and why."""
+    """A tree of files: the changes, what stays though it should not, and what is left out and why."""
 
     folder: Path
     list: Path
@@ -49,7 +49,7 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
     no_folder = target.is_symlink() or (target.exists() and not target.is_dir())
     ours = target.is_relative_to(workspace.orbit) or workspace.root.is_relative_to(target) or ".git" in target.parts
     if ours or is_occupied or no_folder:
-        reason = "it holds other files" if is_occupied and not ours else "it is no folder of its own"
+        reason = "it holds other files" if is_occupied and not ours else "other files share the folder"
         hint = f"name a new or empty folder, outside {ORBIT}; what was exported elsewhere and came here goes first"
         raise RefusedError(f"{folder} can't hold the tree: {reason}", hint=hint)
     notes: list[str] = []

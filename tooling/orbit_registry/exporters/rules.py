@@ -222,7 +222,7 @@ def _name(globs: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RuleExport:
-    """One agent's rule files: what they are, and what is to change."""
+    """One agent's rule files and their changes."""
 
     agent: str
     files: Sequence[str]
@@ -269,7 +269,9 @@ def exporters() -> Mapping[str, Exporter]:
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 IGNORE = ".gitignore"
-IGNORED = "# Made by `orbit export rules`. Remove this file to commit the rules beside it; it is not made again.\n*\n"
+IGNORED = (
+    "# Made by `orbit export rules`. Remove this file to commit the rules in this folder; it is not made again.\n*\n"
+)
 
 
 @dataclass(frozen=True, slots=True)

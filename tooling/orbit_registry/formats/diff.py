@@ -37,7 +37,7 @@ class _Hunk:
 def unified_diff(path: str, before: str, after: str) -> str:
     """Return the diff from one text to the other, empty if they are equal; `path` names the file in it.
 
-    `git apply` and `patch -p1` accept it; no name or text can add a line of its own to it.
+    `git apply` and `patch -p1` accept it; no name or text can add a line to it.
     """
     lines = [*difflib.unified_diff(_lines(before), _lines(after))][2:]
     head = [f"{line}\n" for line in _head(path)] if lines else []
@@ -140,7 +140,7 @@ def _find_hunk(lines: Sequence[str], hunk: _Hunk, expected: int, floor: int) -> 
     if len(positions) == 1:
         return positions[0]
     if positions:
-        return Conflict(hunk.start + 1, f"what it changes stands in {len(positions)} places of the file by now")
+        return Conflict(hunk.start + 1, f"the text that it changes is now at {len(positions)} lines of the file")
     # Compared where most of its old lines are, else the message would name a line that only moved.
     numbers: dict[str, list[int]] = {}
     for number, line in enumerate(hunk.before):

@@ -251,7 +251,7 @@ def _check_form(text: str) -> None:
 
 def _too_many() -> _RefusedError:
     limits = f"{MAX_EXPANSIONS} globs or {MAX_EXPANDED_LENGTH} characters"
-    return _RefusedError(f"the glob stands for more than {limits} when it is written out", "write several globs")
+    return _RefusedError(f"the glob expands to more than {limits}", "write several globs")
 
 
 class _Scanner:

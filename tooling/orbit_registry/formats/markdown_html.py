@@ -44,7 +44,7 @@ _RAW = re.compile(
     r"<!--.{0,20000}?-->|<(?P<over>/?)(?P<tag>[a-z][a-z0-9]{0,10})(?P<rest>\s[^<>]{0,300})?/?>|<", re.DOTALL
 )
 _LONGEST_HIDDEN = 200
-"""A longer comment leaves a blank: `snapshot.redact` finds no name that goes on after it."""
+"""A longer comment leaves a blank: `snapshot.redact` finds no name that continues after it."""
 _RAW_ATTRIBUTE = re.compile(r"""([a-z]{1,20})(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+))?""", re.IGNORECASE)
 
 

@@ -170,9 +170,7 @@ def explain(text: str, message: str) -> Problem:
     if conflict := _CONFLICT.search(text):
         line = text.count("\n", 0, conflict.start()) + 1
         detail = "not valid YAML: a merge left both sides of a conflict in it"
-        return Problem(
-            MALFORMED, detail, Position(line, 1), "`orbit resolve` mends it while the merge is not committed"
-        )
+        return Problem(MALFORMED, detail, Position(line, 1), "`orbit resolve` repairs it until the merge is committed")
     for words, (locate, detail, hint) in _EXPLANATIONS.items():
         if words in message:
             return Problem(MALFORMED, detail, locate(text, message), hint)
@@ -203,8 +201,8 @@ def _explain_duplicate(text: str, message: str) -> Problem:
         if isinstance(node, MappingNode):
             keys = [k for k, _ in node.value if isinstance(k, ScalarNode) and (not key or k.value == key)]
             if len(keys) > 1:
-                return _problem_at(keys[1], f"the key `{keys[1].value}` stands here twice", hint)
-    return Problem(MALFORMED, f"the key `{key}` stands there twice", Position(1), hint)
+                return _problem_at(keys[1], f"the key `{keys[1].value}` is here twice", hint)
+    return Problem(MALFORMED, f"the key `{key}` is there twice", Position(1), hint)
 
 
 def _last_document(text: str, _: str) -> Position:
@@ -238,7 +236,7 @@ def _top(_text: str, _message: str) -> Position:
 _EXPLANATIONS: Mapping[str, tuple[Callable[[str, str], Position], str, str]] = {
     "more than one document": (_last_document, "more than one YAML document in the file", "keep one"),
     "control characters are not allowed at position ": (
-        _byte_position, "a control character stands here", "remove it, or escape it in double quotes",
+        _byte_position, "a control character is here", "remove it, or escape it in double quotes",
     ),
     "unhashable type": (_first_collection_key, "a key is a list or a mapping", "keys are texts"),
     "surrogates not allowed": (_top, "it holds bytes that are not valid UTF-8", "give the text in UTF-8"),

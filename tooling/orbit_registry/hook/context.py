@@ -56,7 +56,7 @@ SKIPS = {
     "nothing asked": "no path of this project, no tag, no text and no error was named",
     "no index": "there is no push index that can be used",
     "no match": "no record applies",
-    "narrowed": "records apply, and each was left out for a reason of its own",
+    "narrowed": "records apply, and each was left out for another reason",
     "already shown": "the session has all that apply",
     "withheld": "this session does without all that apply, to measure what showing them does",
     "capped": "the session has seen its share, or nothing fits into a reply",

@@ -1,6 +1,6 @@
 """Event log of the hook: one JSON line an event, of a closed set of keys.
 
-`query` holds paths and tags alone, never what somebody asked in words.
+`query` holds paths and tags alone, never the words of a question.
 """
 
 import posix
@@ -141,7 +141,7 @@ def append(root: str, event: Event) -> None:
         try:
             size = posix.fstat(handle).st_size
             # A process that was killed, or a full disk, may have left half a line: it costs no other. One that is just
-            # being written across a page looks so too; then an empty line stands between the two, which readers pass.
+            # being written across a page looks so too; then an empty line separates the two, which readers skip.
             torn = size and posix.pread(handle, 1, size - 1) != b"\n"
             posix.write(handle, (f"\n{event.line()}" if torn else event.line()).encode())
             if size > LARGEST:

@@ -22,7 +22,7 @@ NEW = ("content", "new_string", "newString", "new_str", "file_text", "replacemen
        "new_source", "newText", "contents")  # fmt: skip
 OLD = ("old_string", "oldString", "old_str", "oldText")
 ADOPTING = ("use", "using", "adopt", "adopting", "switch", "switching", "move", "migrate", "introduce", "choose", "try")
-"""Words before the name of what somebody wants to use; small words between them do not count."""
+"""Words before the name of what the user wants to use; small words between them do not count."""
 _IMPORTS = frozenset(
     ("import", "from", "require", "require_relative", "use", "using", "include", "gem", "extern", "export", "const",
      "let", "var", "alias", "library")

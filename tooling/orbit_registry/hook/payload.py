@@ -77,7 +77,7 @@ def to_json(value: "JsonValue") -> str:
 
 WRITING = frozenset(("edit", "write", "multiedit", "notebookedit"))
 READING = frozenset(("read", "notebookread", "read_file", "readfile", "view", "open", "read_many_files", "view_file"))
-"""Tools, in lower case, that name the file which they write or read in a field of its own."""
+"""Tools, in lower case, that name the file they write or read in a field."""
 
 
 def call_from_payload(payload: "Payload", event: str, surface: str) -> Call:

@@ -51,7 +51,7 @@ WRAPPERS = dict.fromkeys((
     "docker compose exec", "docker compose run", "docker-compose exec", "docker-compose run", "docker exec",
     "docker run", "podman exec", "podman run", "direnv exec",
 ), 1)  # fmt: skip
-"""Beginnings of commands that start another program, and how many words stand before that program."""
+"""Beginnings of commands that start another program, and how many words precede that program."""
 _WITH_VALUE = (
     "-e -u -w -f -p -n -C -W -X -F --env --user --workdir --file --package --python --with --extra --group --project "
     "--directory --prefix --filter --env-file --profile --from --spec --name --manifest-path"
@@ -76,7 +76,7 @@ def name_of(word: str) -> str:
 
 
 def program_at(words: "Sequence[str]") -> int:
-    """Return where the program stands that a command starts through wrappers; 0 without one."""
+    """Return the position of the program that a command starts through wrappers; 0 without one."""
     start = 0
     while True:
         phrase, end, operands = "", 0, 0

@@ -36,7 +36,7 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
     """Return the numbers of the records that have words of a text, with scores from 0 to 1, the best first.
 
     They are pushed, or pushed records took their place. A path and an address are no words of it: what is known of a
-    path stands in scopes. A text of fewer than `fewest` words that name something leads to none.
+    path is in scopes. A text of fewer than `fewest` words that name something leads to none.
     """
     plain = " ".join(map(_without_path, text[:LONGEST].split()))
     query = list(dict.fromkeys(words(plain)))[:MOST]
@@ -110,7 +110,7 @@ def _without_path(word: str) -> str:
 
 
 def _ranges(index: "Index", word: str) -> list[tuple[int, int]]:
-    """Return where the hits of a word stand, or of a word or stem that it is a form of; empty if no record has one."""
+    """Return where the hits of a word, or of one that it is a form of, are; empty if no record has one."""
     ranges = index.lookup(f"w{word}")[0]
     if ranges or not (word.isascii() and word.isalpha()):
         return ranges

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 EXAMINED = 200
 """Records, the first in push order, that are examined; the rest counts as omitted."""
 ENOUGH = PER_SESSION + PER_CALL + 40
-"""Matches after which a call that shows `PER_CALL` examines no more: a session was shown at most `PER_SESSION`, and a
+"""Matches after which a call that shows `PER_CALL` stops: a session was shown at most `PER_SESSION`, and a
 reply has room for some forty titles."""
 BY_WORDS = {PROMPT: 3, BRIEF: 8}
 """Most records that the words of a text lead to."""

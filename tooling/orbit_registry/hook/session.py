@@ -56,7 +56,7 @@ def safe_name(name: str) -> str:
 
 
 class SessionLog:
-    """Records that one context of an agent was shown; a subagent has a context of its own."""
+    """Records that one context of an agent was shown; a subagent has its own context."""
 
     def __init__(self, root: str, session: str, agent: str = "") -> None:
         """`session` and `agent` are ids as the agent's host states them."""

@@ -159,7 +159,7 @@ def _read_command(result: CommandPaths, words: list[str], folder: str | None, de
 
 
 def _read_nested_shell(result: CommandPaths, name: str, arguments: list[str], folder: str | None, depth: int) -> None:
-    """Read what a shell is told to run: `sh -c TEXT`, `eval TEXT`, `sh FILE`."""
+    """Read the commands of a shell: `sh -c TEXT`, `eval TEXT`, `sh FILE`."""
     if name == "eval":
         _read_text(result, " ".join(arguments), folder, depth + 1)
         return
@@ -246,7 +246,7 @@ def _known_part(word: str) -> str:
 
 
 def _expand_braces(word: str) -> list[str]:
-    """Return the words that braces stand for: `a/{b,c}.py` is two."""
+    """Return the words that braces expand to: `a/{b,c}.py` is two."""
     pending = [word]
     words: list[str] = []
     while pending and len(words) + len(pending) <= MOST_PATHS:

@@ -84,7 +84,7 @@ def records_for_paths(
     agent: str = "",
     started: float | None = None,
 ) -> Sidecar | None:
-    """Return the records for paths (from the root) beside a result, and log the event.
+    """Return the records for the paths (from the root) of a result, and log the event.
 
     `loggable` are the paths that may be logged (all, if not given), `shown_ids` those that the result already holds,
     `returned` those of them that are linked, each with its targets; `started` is by the monotonic clock.

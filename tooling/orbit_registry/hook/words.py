@@ -65,7 +65,7 @@ def _kept(character: str) -> str:
 
 
 def words_of(piece: str) -> list[str]:
-    """Return the words of letters, digits, marks and underscores that stand together."""
+    """Return the runs of letters, digits, marks and underscores."""
     if piece.isascii() and piece.isalpha() and (piece.islower() or piece[1:].islower()):  # which most are
         lower = piece[:LONGEST_WORD].lower()
         return [] if lower in STOP_WORDS else [lower]

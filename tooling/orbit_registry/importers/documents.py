@@ -57,7 +57,7 @@ _OF_AGENTS = re.compile(
 )
 """Files where other tools keep instructions and memory of agents."""
 _MEMORY = "an agent's memory or rules"
-_SUBMODULE = "a repository of its own within this one: its decisions are taken over in it"
+_SUBMODULE = "another repository within this one: import its decisions there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class DocumentImporter:
             within = path.resolve().relative_to(workspace.root.resolve()).as_posix()
         except ValueError:
             raise UsageError(
-                f"{path} is not in {workspace.root}", hint="documents are adopted where they stand"
+                f"{path} is not in {workspace.root}", hint="documents are adopted in their folder"
             ) from None
         outcomes: list[Outcome] = []
         chosen = list(_select(workspace, "" if within == "." else within, outcomes))
@@ -125,7 +125,7 @@ def _keep_hints(outcomes: Iterable[Outcome]) -> Iterator[str]:
         if sources:
             first = shlex.quote(min(sources, key=lambda path: path.count("/")))
             others = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
-            yield f"{first}{others}: {subject}; {advice}, `orbit import doc {first}` keeps one findable as it is"
+            yield f"{first}{others}: {subject}; {advice}, `orbit import doc {first}` keeps a copy that search finds"
 
 
 def _log_hints(workspace: Workspace, outcomes: Iterable[Outcome]) -> Iterator[str]:
@@ -144,7 +144,7 @@ def _select(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
         yield within
         return
     files = _files(workspace, within)
-    beside = {posixpath.dirname(path) for path in files if is_markdown(path) and _names_decisions(path)}
+    decision_folders = {posixpath.dirname(path) for path in files if is_markdown(path) and _names_decisions(path)}
     for path in files:
         name = posixpath.basename(path)
         suffix = posixpath.splitext(name)[1].lower()
@@ -165,7 +165,7 @@ def _select(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
             continue
         if (workspace.root / path).is_symlink():
             outcomes.append(Outcome("left", path, None, with_step("a symbolic link")))
-        elif not within and (reason := _skip_reason(workspace, path, posixpath.dirname(path) in beside)):
+        elif not within and (reason := _skip_reason(workspace, path, posixpath.dirname(path) in decision_folders)):
             outcomes.append(Outcome("left", path, None, reason))
         else:
             yield path
@@ -195,10 +195,10 @@ def _reads_like_one(workspace: Workspace, path: str) -> bool:
     return bool(read_document(text, f"{assumed_name}.md").entries)
 
 
-def _skip_reason(workspace: Workspace, path: str, is_beside: bool) -> str:
+def _skip_reason(workspace: Workspace, path: str, is_neighbour: bool) -> str:
     """Return why a document is not read in an import of the whole project; empty where it is.
 
-    Beside files with names of decisions, a name with a date is enough for one that reads like a decision.
+    Among files with names of decisions, a name with a date is enough for one that reads like a decision.
     """
     name = posixpath.basename(path)
     stem = posixpath.splitext(name)[0]
@@ -209,7 +209,7 @@ def _skip_reason(workspace: Workspace, path: str, is_beside: bool) -> str:
     except OrbitError as error:
         return reason_of_error(error, path, f"{workspace.root}{os.sep}")
     parsed = read_name(stem)
-    is_dated = is_beside and parsed is not None and parsed.dated
+    is_dated = is_neighbour and parsed is not None and parsed.dated
     if file.in_series or (file.entries and (is_dated or (is_log_name(stem) and file.format == "log"))):
         return ""
     if _OF_AGENTS.match(path) and file.format != "log":

@@ -158,7 +158,7 @@ def _ids(plan: OrbitPlan, records: Sequence[Record], *, dry_run: bool) -> Iterat
             reason = f"{foreign.id} is taken by another record" if valid else f"{foreign.id} is an older form of id"
             yield _Assignment(foreign, record_id, (foreign.id,), reason)
         else:
-            reason = f"{foreign.id} names another decision too" if valid else f"{foreign.id} is no id of ours"
+            reason = f"{foreign.id} names another decision too" if valid else f"{foreign.id} is not an id of a record"
             fresh.append((foreign, reason))
     if fresh:
         kind = workspace.kinds["adr"]
@@ -343,7 +343,7 @@ def _notes(plan: OrbitPlan, assigned: Sequence[_Assignment], homes: Mapping[str,
     if adrs:
         here = sum(1 for assignment in adrs if assignment.id in homes and assignment.id not in plan.stubs)
         plan.notes.append(
-            f"{here} of {len(adrs)} decisions have their prose in a document, the others in {BODY} beside their record"
+            f"{here} of {len(adrs)} decisions have their prose in a document, the others in their record's {BODY}"
         )
     if plan.stubs:
         entries = f"{len(plan.stubs)} entries of decision logs only point"
@@ -503,7 +503,7 @@ def migrate_layout(start: Path, *, dry_run: bool = False) -> TakeoverReport:
         with writing(target, wait=0):  # recovers a killed migration
             pass
     if not _learnings(orbit).records:
-        note = "nothing to migrate: every learning stands where it does today"
+        note = "nothing to migrate: every learning uses the current layout"
         return TakeoverReport("orbit", str(orbit), dry_run, (), (note,))
     if dry_run:
         plan = plan_import(target, _learnings(orbit), in_place=True, dry_run=True)

@@ -65,7 +65,7 @@ def command_of(agent: Agent, scope: Scope, root: Path) -> str:
     if scope == "project" and agent.project_folder:
         words = f'sh "{agent.project_folder}/{LAUNCHER}" {agent.name}'
     elif scope == "project":
-        # A `sh` of its own for all of it: the agent's shell is unknown.
+        # Run all of it in `sh`: the agent's shell is unknown.
         above = 'd=$PWD; while [ -n "$d" ] && [ ! -e "$d/.git" ]; do d=${d%/*}; done'
         launcher = shlex.quote(_below_top(root) + LAUNCHER)
         words = "sh -c " + shlex.quote(f'{above}; set -- {agent.name}; . "${{d:-.}}"/{launcher}')
@@ -152,7 +152,7 @@ def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bo
 
 
 def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
-    """Remove our entries from a settings file; a file of ours alone is removed, and the launcher with its last user.
+    """Remove our entries from a settings file; an empty file goes, and the launcher with its last user.
 
     Raises: as `install`.
     """
@@ -217,7 +217,7 @@ def _below_top(root: Path) -> str:
 
 
 def text_diff(path: Path, old: str | None, new: str | None) -> str:
-    """Return the difference of two texts of a file; None stands for no file."""
+    """Return the difference of two texts of a file; None means no file."""
     before, after = ((text or "").splitlines(keepends=True) for text in (old, new))
     old_name, new_name = ("/dev/null" if text is None else str(path) for text in (old, new))
     lines = difflib.unified_diff(before, after, old_name, new_name)

@@ -67,7 +67,7 @@ def install_server(root: Path, agent: Agent, *, dry_run: bool = False) -> Server
 
 
 def uninstall_server(root: Path, agent: Agent, *, dry_run: bool = False) -> ServerState:
-    """Remove our server from an agent's file; a file of ours alone is removed.
+    """Remove our server from an agent's file; a file with only our server is removed.
 
     Raises: as `install_server`.
     """

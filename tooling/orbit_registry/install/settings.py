@@ -1,4 +1,4 @@
-"""Formats of agents' settings: our entries in JSON, edited as text so that all other bytes stay, or a file of ours.
+"""Formats of agents' settings: our entries in JSON, edited as text so that all other bytes stay, or our own file.
 
 A member that is ours as a whole begins with a line break before its first entry; one that existed, empty, does not. So
 removal gives back the earlier text.
@@ -142,7 +142,7 @@ class SettingsFormat(Protocol):
     names the file in it."""
 
     def with_entries(self, text: str | None, command: str, what: str) -> str:
-        """Return the settings with our entries, and none of an earlier version; None stands for no file."""
+        """Return the settings with our entries, and none of an earlier version; None means no file."""
 
     def without_entries(self, text: str, what: str) -> str | None:
         """Return the settings without our entries; None where nothing else was in the file, so that it is ours."""
@@ -166,7 +166,7 @@ class JsonSettings:
     spec: JsonHooks
 
     def with_entries(self, text: str | None, command: str, what: str) -> str:
-        """Return the settings with our entries; None stands for no file.
+        """Return the settings with our entries; None means no file.
 
         Raises:
             RefusedError: the text is no settings; `what` names the file.
@@ -329,15 +329,15 @@ def _item(source: Container, key: str) -> Item:
 
 @dataclass(frozen=True, slots=True)
 class CommandFileSettings:
-    """A file of ours that holds the hook's command and nothing of its owner."""
+    """A file that holds the hook's command and nothing of the user's."""
 
     spec: CommandFile
 
     def with_entries(self, text: str | None, command: str, what: str) -> str:
-        """Return the file with a command; an earlier one of ours is replaced.
+        """Return the file with a command; our earlier one is replaced.
 
         Raises:
-            RefusedError: somebody else's file stands there; `what` names it.
+            RefusedError: another file is there; `what` names it.
         """
         self._refuse(text, what)
         return self._template().replace(COMMAND, self._quoted(command))
@@ -373,9 +373,7 @@ class CommandFileSettings:
     def _refuse(self, text: str | None, what: str) -> None:
         begin = self._template().splitlines()[:2]
         if text is not None and not all(line in text.splitlines()[:3] for line in begin):
-            raise RefusedError(
-                f"{what} is not ours", hint="move it away, or leave it: the hook needs a file of its own"
-            )
+            raise RefusedError(f"{what} is not ours", hint="move it away, or leave it: the hook needs its own file")
 
     def _quoted(self, command: str) -> str:
         if self.spec.language == "shell":

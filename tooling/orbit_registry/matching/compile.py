@@ -49,7 +49,7 @@ class Origin:
     inbox: bool = False
     has_body: bool = False
     checksum: str = ""
-    """Of its own file's bytes, as the hook compares them; empty where they are not compared."""
+    """Of the bytes of its file, as the hook compares them; empty if they are not compared."""
     cause: str = ""
     """Why it is out of date, but for its age."""
     is_trusted: bool = True

@@ -31,13 +31,13 @@ VERDICTS: Mapping[str, str] = {
     "not pushed": "matches, but this status is never pushed, or the record waits in this machine's inbox",
     "untrusted": "matches, but it is not what the default branch holds, and push.trust asks for that",
     "expired": "matches, but its time is over",
-    "project": "matches, but holds for another project than the one at hand",
+    "project": "matches, but is for another project",
     "stale": "matches, but may be out of date, and is about how work is done",
     "doubted": "matches, but may be out of date: pushed as one line that says so",
     "unstated": "matches, but no status is stated: shown as one line that says so",
     "rule": "matches, and is a rule: pushed where no text of a task is known, else only if it fits the text",
     "overridden": "matches, but is a personal record that one of the project's own overrides",
-    "link": "a record that is pushed here is linked with it: pushed beside that, as a rule is",
+    "link": "linked with a record that is shown here: shown with that, as a rule is",
     "changed": "its file has changed since the index was made: pushed as one line that names it",
     "gone": "its file is gone since the index was made",
 }
@@ -199,7 +199,7 @@ def match(
 
 
 def explain(workspace: Workspace, path: str, *, project: str = "", now: float | None = None) -> list[Verdict]:
-    """Return a verdict on every record that has to do with a path: those that are pushed first, in rank order.
+    """Return a verdict on every record that is related to a path: those that are shown first, in rank order.
 
     The index is read without a sync, as a hook does; where there is none, one is made.
 

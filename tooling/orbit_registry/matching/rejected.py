@@ -17,7 +17,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.search.text import stem
 
 LONGEST_PHRASE = 6
-"""Words of a name; nobody writes a longer one out again."""
+"""Words of a name; people shorten a longer one."""
 SURE_LENGTH = 2
 """Words of more than two letters that make a name of common words one that a prompt can mean."""
 LONGEST_REASON = 200

@@ -27,12 +27,12 @@ from orbit_registry.mcp.tools import (
     Tool,
     ToolCall,
     ToolResult,
-    beside,
     choice,
     fields_of_any,
     number,
     own_fields,
     required_fields,
+    sidecar_for,
     text,
     truth,
     words,
@@ -54,13 +54,13 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }
 """Kind → the tools that have a name for it alone: `orbit.learning.add`. Those of `orbit.` alone serve every kind."""
 _CONFIRM = truth("Write it; without this the call shows the nearest records and writes nothing.")
-_PROJECT = text("The project at hand, where the repository has several.", "billing", longest=200)
+_PROJECT = text("The project, if the repository has several.", "billing", longest=200)
 _LIMIT = number("At most so many.", 20, 100)
 _ALL = truth("Also records that wait for review or are closed.")
 _PURPOSE = choice("prompt: for a task; plan: for planning the next run.", "prompt", "plan")
 _RELATED = Tool(
     "related", "Related records",
-    "Say what a record has to do with: links from and to it, and what texts cite.",
+    "List what is related to a record: links from and to it, and what texts cite.",
     {"id": ID, "depth": number("Links away at most.", 1, 5),
      "direction": choice("What it leads to, or what leads to it.", *DIRECTIONS)},
     read_tools.related, ["id"],
@@ -269,7 +269,7 @@ LONGEST_ANSWER = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Text, envelope, error flag and the records beside the result."""
+    """Text, envelope, error flag and the records for the result."""
 
     text: str
     structured: Mapping[str, object]
@@ -310,7 +310,7 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
         if not tool.carries:
             return _checked_reply(answer, None)
         records = registry.collection.records
-        return _checked_reply(answer, beside(registry.workspace, records, answer.paths, answer.record_ids, caller))
+        return _checked_reply(answer, sidecar_for(registry.workspace, records, answer.paths, answer.record_ids, caller))
     except UnknownToolError:
         raise
     except OrbitError as error:

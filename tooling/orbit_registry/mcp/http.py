@@ -94,5 +94,5 @@ def _listening(host: str, port: int) -> socket.socket:
         listener.bind(address)
         listener.listen(MOST_CONNECTIONS)
     except OSError as error:
-        raise UsageError(f"nobody can listen at {host}:{port}: {error.strerror}", hint="give another port") from None
+        raise UsageError(f"could not listen at {host}:{port}: {error.strerror}", hint="choose another port") from None
     return listener

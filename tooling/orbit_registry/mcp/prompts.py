@@ -63,7 +63,7 @@ def _review(registry: Registry, caller: Caller, words: Words) -> str:
 
 _REVIEW = """Say, with the file and line you saw it in:
 1. Does it still hold? Look at the files its scope names, and at what they do today.
-2. Is it clear to somebody who was not there: what was decided or learned, why, and what it costs?
+2. Is it clear to a reader who was not there: what was decided or learned, why, and what it costs?
 3. Does another record contradict it or say the same? Use `search` and `match`.
 4. Is its scope right: neither files it has nothing to do with, nor files it should name and does not?
 Where it should change, propose that with `update` or `supersede`; a person decides."""
@@ -76,7 +76,7 @@ def _learn(registry: Registry, caller: Caller, words: Words) -> str:
 _LEARN = """Write down what of this saves the next person from learning it again, if anything does.
 1. `search` for it first. Where a record says it already, `vote` for that one and stop.
 2. One rule of conduct in one sentence (`summary`), why and what shows it (`body`), and the files it holds for
-   (`scope.paths`, as narrow as it is true).
+   (`scope.paths`, as narrow as possible).
 3. Propose it with `add`, kind `learning`; look at the nearest records it returns before you confirm."""
 
 PROMPTS: Mapping[str, Prompt] = {

@@ -134,10 +134,10 @@ def _after_space(text: str, at: int) -> int:
 
 
 LARGEST = 4_000_000
-"""Bytes of a message that is read; a larger one goes on in pieces, as it comes."""
+"""Bytes of a message that is read; a larger one passes in pieces, unchanged."""
 MOST_PENDING = 1000
 FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
-"""What a strange message or a fault of ours may raise: the message then goes on as it came."""
+"""What a strange message or our own fault may raise: the message then passes unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ class Requests:
 
 
 Decide = Callable[[str, Member, PendingCall], str]
-"""Returns a message's text with something beside its result, or as it was; it may raise what `Results` passes over."""
+"""Returns a message's text with records added to its result, or unchanged; it may raise what `Results` passes over."""
 
 
 class Results:
@@ -269,7 +269,7 @@ class Results:
         return remaining
 
     def answered(self, line: bytes) -> bytes:
-        """Return a complete line as it is passed on."""
+        """Return a complete line to pass on."""
         if not self._pending or (b'"result"' not in line and b'"error"' not in line):
             return line
         try:
@@ -345,7 +345,7 @@ def _requests(server: subprocess.Popen[bytes], requests: Requests) -> None:
             requests.feed(chunk)
             _write(into.fileno(), chunk)
     except OSError:
-        _close(0)  # the server hears no more: the client is to notice
+        _close(0)  # the server stopped reading: the client has to notice
     with suppress(OSError):
         into.close()
 
@@ -371,7 +371,7 @@ def _results(server: subprocess.Popen[bytes], woken: int, results: Results) -> N
         _write(1, results.end())
         _close(1)
     except OSError:
-        out.close()  # the client hears no more: the server is to notice
+        out.close()  # the client stopped reading: the server has to notice
 
 
 def _read(of: int) -> bytes:

@@ -77,7 +77,7 @@ def serve_stdio(root: Path | None, *, aliases: bool = False) -> None:
 
 
 def act_as_agent() -> None:
-    """Make every write of this process an agent's, whoever started it."""
+    """Make every write of this process an agent's, even if a person started it."""
     os.environ[ACTOR] = "agent"
 
 
@@ -89,7 +89,7 @@ async def _over_stdio(door: McpServer) -> None:
         async def pass_on() -> None:
             async with send:
                 async for message in read:
-                    if isinstance(message, Exception):  # the SDK would leave whoever asked waiting
+                    if isinstance(message, Exception):  # the SDK would let the client wait
                         await write.send(SessionMessage(_unread(message)))
                     else:
                         await send.send(message)

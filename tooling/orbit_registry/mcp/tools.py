@@ -175,7 +175,7 @@ def choice(description: str, *names: str) -> Schema:
 ID = text("A record's id, or an earlier name of it.", "L-7k3fq", "ADR-0012", longest=300)
 PATHS = words("Files from the project's root; they need not exist.", "src/app.py")
 TAGS = words("Tags (scope.tags).", "network")
-TASK = text("The task at hand.", "TASK-12", longest=200)
+TASK = text("The current task.", "TASK-12", longest=200)
 
 
 def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]:
@@ -273,7 +273,7 @@ def _inlined(form: Any, shared: Mapping[str, Any]) -> Any:
 SHOW = "mcp:show"
 
 
-def beside(
+def sidecar_for(
     workspace: Workspace, records: RecordSet, paths: Sequence[str], record_ids: Collection[str], caller: Caller
 ) -> Sidecar | None:
     """Return the records for some paths, and the rules linked with the records shown; all are logged as shown.

@@ -230,7 +230,7 @@ def _propose(call: ToolCall, proposal: Proposal) -> ToolResult:
     _refuse_duplicate(near)
     compared = {record.path for record in registry.collection.records.of_kind(kind.name)}
 
-    def admit(new: Record) -> None:  # somebody may have added the same since it was compared
+    def admit(new: Record) -> None:  # another process may have added the same since it was compared
         _refuse_duplicate(copies_of(records_added(registry.workspace, kind, compared), new))
 
     return _written_result(call, registry.add(kind.name, fields, author, admit), proposal.instead_of)

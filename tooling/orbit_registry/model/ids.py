@@ -29,7 +29,7 @@ INVERSES: Mapping[str, str] = {
     "resolves": "resolved_by",
     "references": "referenced_by",
 }
-"""Each relation and its inverse. Supersession has fields of its own."""
+"""Each relation and its inverse. Supersession has its own fields."""
 SUPERSEDES, RELATED = "supersedes", "related_to"
 DIRECTIONS = ("in", "out", "both")
 """Links to a record, links from it, or both."""

@@ -118,7 +118,7 @@ def adopt(
     """Make a record for each decision at `paths` that has none; a second call changes nothing.
 
     Everything is one recoverable step: after a kill the next writer finishes it. `by_name` are the documents that
-    somebody named one by one, `command` is what a person has to run where an agent may not.
+    the user named one by one, `command` is what a person has to run where an agent may not.
     """
     who = author or importer(workspace)
 
@@ -372,13 +372,13 @@ def candidates_of(
     The path of a document is no reason to leave it out when it was chosen `by_name` or a record names it.
     """
     documents = list(_documents(workspace, paths, outcomes))
-    beside = _among_decisions(documents, existing)
+    neighbours = _among_decisions(documents, existing)
     candidates: list[Candidate] = []
     for document in documents:
         path, file = document.path, document.file
         outcomes += _unnamed_sections(document)
         is_named = path in by_name and file.skipped_reason in PLACE_REASONS
-        is_sure = is_named or path in existing.by_path or path in beside
+        is_sure = is_named or path in existing.by_path or path in neighbours
         entries = document.entries if is_sure else file.entries
         if not entries:
             outcomes.append(Outcome("left", path, None, reason_for_none(file)))
@@ -398,8 +398,8 @@ def candidates_of(
             if there is not None:
                 outcomes.append(there)
             elif name is not None and name in headings:
-                mend = "renumber one" if entry.number else "give one of them another title"
-                reason = f"the log holds {name} twice, and a record could not tell them apart; {mend}"
+                remedy = "renumber one" if entry.number else "give one of them another title"
+                reason = f"the log holds {name} twice, and a record could not tell them apart; {remedy}"
                 outcomes.append(Outcome("left", candidate.label, None, reason))
             else:
                 candidates.append(candidate)
@@ -494,7 +494,7 @@ def _outcome_if_present(
     same = existing.records.get(number)
     if same is None and candidate.number in existing.numbers:
         return Outcome(
-            "left", candidate.label, number, f"the record {number} can't be read; mend it first: `orbit check`"
+            "left", candidate.label, number, f"the record {number} can't be read; repair it first: `orbit check`"
         )
     if same is None or same.title.casefold().split() != candidate.entry.title.casefold().split():
         return None
@@ -506,7 +506,7 @@ def _outcome_if_present(
         reason = f"it looks like the document of {same.id}, which named {same.source.path}; {step} corrects that"
         return Outcome("left", candidate.label, same.id, reason)
     if candidate.in_log:
-        reason = f"{same.id} stands in {same.source.path} too, with the same title; remove one of the two entries"
+        reason = f"{same.id} is in {same.source.path} too, with the same title; remove one of the two entries"
         return Outcome("left", candidate.label, same.id, reason)
     return None
 

@@ -314,7 +314,7 @@ def _document_change(workspace: Workspace, old: Record, new: Record) -> list[Fil
 _TEMPLATES_TRIED = 12
 """Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
 _README_NAMES = ("README.md", "readme.md", "index.md")
-"""What a decision is called that has a folder of its own."""
+"""Name of a decision's file in the decision's own folder."""
 _LONGEST = 60
 _OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
 _ANY_TITLE = "Untitled"
@@ -411,7 +411,7 @@ def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title
         number = max(number, *(_order(other) + 1 for other in alike))
     like = _most_usual([read.title for other in alike if (read := _file_name(other))])
     gap = dash + like[: len(like) - len(like.lstrip("-_. "))]
-    words = f"{gap}{_title_like(title, like, dash)}" if dash else ""  # `adr-42.md` says no more than its number
+    words = f"{gap}{_title_like(title, like, dash)}" if dash else ""  # `adr-42.md` says only its number
     return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{words}{ending}")
 
 

@@ -78,7 +78,7 @@ def _is_whole_code(text: str, span: Span) -> bool:
 def references_of(record: Record, forms: IdForms, home: str | None = None) -> tuple[str, ...]:
     """Return what a record's texts refer to, in their order: ids as written, and files, from the root, with anchors.
 
-    A link in a document, or in a text that was taken over, counts from where that stands in the project; one that
+    A link in a document, or in a text that was taken over, counts from the folder of that text in the project; one that
     begins with a dot in another record from its folder, any other from the root. `home` is the document that holds the
     prose: it was parsed to find that, so the prose is not again.
     """

@@ -66,7 +66,7 @@ def _checked(workspace: Workspace, records: Sequence[Record], old: str, new: str
     move = _Move(*(path.removeprefix("./").rstrip("/") for path in (old, new)))
     inside(workspace.root, move.new)
     if not (workspace.root / move.new).exists():
-        raise UsageError(f"{move.new} is not there", hint="name the file or folder as it is called now, from the root")
+        raise UsageError(f"{move.new} is not there", hint="name the new path of the file or folder, from the root")
     sources = (record.source.path for record in records if record.source is not None)
     if not any(move.of(path) != path for path in sources) or move.old == move.new:
         raise UsageError(
@@ -183,7 +183,7 @@ def config_changes(workspace: Workspace, adopted: Sequence[Candidate], outcomes:
         outcomes.append(Outcome("left", path, None, f"name {', '.join(names)} by hand: {error}"))
         return
     changes = [f"adr.log is {json.dumps(log)}: new decisions become entries of it"] if log else []
-    changes += [f"adr.folder is {json.dumps(home)}: new decisions go beside those that are there"] if home else []
+    changes += [f"adr.folder is {json.dumps(home)}: new decisions go to the folder of the others"] if home else []
     changes += [f"adr.folders names {json.dumps(folders)}"] if folders else []
     outcomes.append(Outcome("changed", path, None, "; ".join(changes)))
     yield FileChange(path, text, after)

@@ -156,13 +156,13 @@ _BY_HAND = "`orbit link`, or `orbit adr supersede`, makes it by hand"
 _STEPS = {
     "empty": "nothing to do until it is written",
     "a template": _RENAME,
-    "a template, by its title": "nothing to do; where it is a decision, give it a title of its own",
+    "a template, by its title": "nothing to do; if it is a decision, give it another title",
     "an index or a guide, by its name": _RENAME,
     "no status and no section that holds a decision": (
         "nothing to do; where it is a decision, a section `## Decision` in it makes it one"
     ),
     "it holds no decision": "nothing to do; where it is one, a section `## Decision` in it makes it one",
-    "a symbolic link": "nothing to do; the document is read where it stands",
+    "a symbolic link": "nothing to do; the document is read at its path",
     "it is outside this repository": "nothing to do; the record keeps it",
     "no decision is there": _LATER,
     "no decision has that number or name": _LATER,
@@ -194,7 +194,7 @@ def reason_of_error(error: OrbitError, path: str, root: str) -> str:
 
 
 def learning_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield how to go on with lessons, postmortems, retrospectives and runbooks: they are records of other kinds."""
+    """Yield what to do with lessons, postmortems, retrospectives and runbooks: they are records of other kinds."""
     skipped = [entry for entry in outcomes if entry.what == "left" and _OF_EXPERIENCE.match(entry.source)]
     paths = [outcome.source for outcome in skipped if any(reason in outcome.reason for reason in _DECIDES_NOTHING)]
     if paths:
@@ -202,12 +202,12 @@ def learning_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
         others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         yield (
             f"{first}{others}: lessons, postmortems or runbooks, by their names; `orbit learning add` writes down what "
-            f"holds, `orbit import doc {first}` keeps one findable as it is"
+            f"holds, `orbit import doc {first}` keeps a copy that search finds"
         )
 
 
 def markdown_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield how to go on with decisions that are not Markdown, for each format with the commands for all of them."""
+    """Yield what to do with decisions that are not Markdown, for each format with the commands for all of them."""
     by_reason: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.reason.startswith(f"{NOT_READ} (") and outcome.reason.endswith(")"):
@@ -215,11 +215,11 @@ def markdown_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     for reason, paths in by_reason.items():
         stem, suffix = posixpath.splitext(paths[0])
         path, stem, start, end = shlex.quote(paths[0]), shlex.quote(stem), "", ""
-        number, those, purpose = "1 decision is", "one", "keeps one findable as it is"
+        number, those, purpose = "1 decision is", "one", "keeps a copy that search finds"
         if len(paths) > 1:
             path, stem = '"$file"', '"${file%.*}"'
             start, end = f"for file in {' '.join(_patterns(paths, suffix))}; do ", "; done"
-            number, those, purpose = f"{len(paths)} decisions are", "them", "keeps them findable as they are"
+            number, those, purpose = f"{len(paths)} decisions are", "them", "keeps copies that search finds"
         command = _TO_MARKDOWN.get(suffix.lower(), "").format(path=path, stem=stem)
         way = f"`{start}{command}{end}` makes Markdown of {those}, to import then"
         way = way if command else "write them as Markdown to import them"

@@ -186,7 +186,7 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
         raise RefusedError(f"{old.id} can't supersede itself", hint="name the record that takes its place")
     if old.kind.name != new.kind.name:
         raise RefusedError(
-            f"{new.id} is of the kind {new.kind.name}; a record is superseded by one of its own kind, {old.kind.name}",
+            f"{new.id} is of the kind {new.kind.name}; a record is superseded by one of the same kind, {old.kind.name}",
             hint=f"add one with `orbit {old.kind.name} add`, or link the two: `related_to`",
         )
     if new.phase != "live":
@@ -245,12 +245,12 @@ def _document_status(
         if not follows:
             return [], {}
         message = f"{record.id} follows {source.path}, where its text can't be found; nothing was changed"
-        raise RefusedError(message, hint="`orbit check` says what is missing; mend that first")
+        raise RefusedError(message, hint="`orbit check` says what is missing; add that first")
     document, entry = home
     text = set_status(document.text, entry, words)
     now = entry_in(document.path, text, record)
     if now is None or now.status != status:
-        message = f"{document.path} can't be made to say `{words}` by itself; nothing was changed"
+        message = f"{document.path} can't be changed automatically to say `{words}`; nothing was changed"
         raise RefusedError(message, hint="write the status there by hand, then run `orbit check --fix`")
     # The words last agreed on tell a document that changed since from one that is older than the record.
     fields = {"status_raw": now.status_raw.strip()[:STATUS_LIMIT]} if follows else {}
@@ -285,15 +285,15 @@ def _out_of_inbox(
     if record.path == path or record.kind.in_document:
         return changes, result
     record_change, *others = changes
-    beside = list(other_files(workspace, record))
+    attachments = list(other_files(workspace, record))
     folder = path.rpartition("/")[0]
     text = (record_change.after or "").replace(
         f"# {schema_line(workspace, record.kind, record.path)}\n", f"# {schema_line(workspace, record.kind, path)}\n", 1
     )
     # No reader may find a folder without its record: that comes first and goes last.
-    added = [FileChange(path, None, text), *(FileChange(f"{folder}/{name}", None, text) for name, text in beside)]
+    added = [FileChange(path, None, text), *(FileChange(f"{folder}/{name}", None, text) for name, text in attachments)]
     removed = [
-        *(FileChange(f"{record.folder}/{name}", text, None) for name, text in beside),
+        *(FileChange(f"{record.folder}/{name}", text, None) for name, text in attachments),
         FileChange(record_change.path, record_change.before, None),
     ]
     return [*added, *removed, *others], replace(result, path=path)

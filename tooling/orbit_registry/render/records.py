@@ -162,7 +162,7 @@ def remedies(record: Record, freshness: Freshness) -> list[str]:
 def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
     """Return a record as JSON data: its file's fields, kind, phase, path, and the headline as `title`.
 
-    `expired` is set if a live record's time is over. `path` is the record's file; if its text is a file of its own,
+    `expired` is set if a live record's time is over. `path` is the record's file; if its text is another file,
     `text` says where it is and was taken from.
     """
     head: dict[str, object] = {"kind": record.kind.name, "phase": record.phase, "path": record.path}
@@ -386,7 +386,7 @@ def related_text(related: Related) -> str:
     lines += [f"cited in {path}:{line}" for path, line in related.cited_in[:MOST_LINES]]
     more = max(len(related.cited_in) - MOST_LINES, 0) + max(len(related.dangling) - MOST_LINES, 0)
     lines += [f"and {more} more: `--format json` lists them"] if more else []
-    return "\n".join(lines) or f"{related.record.id} has to do with no other record"
+    return "\n".join(lines) or f"{related.record.id} is related to no other record"
 
 
 def unread_files(problems: Iterable[Diagnostic]) -> list[str]:

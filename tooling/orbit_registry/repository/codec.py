@@ -49,7 +49,7 @@ def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> 
     record = record_of(data, kind, path)
     folder = path.rpartition("/")[0].rpartition("/")[2]
     if folder != record.id:
-        message = f"the record {record.id} stands in the folder {folder}/"
+        message = f"the record {record.id} is in the folder {folder}/"
         where = Location(path, position_of(text, ("id",)))
         hint = f"rename the folder to {record.id}/, or correct the id"
         return None, [Diagnostic(MISPLACED, Severity.ERROR, message, where, hint, record.id)]

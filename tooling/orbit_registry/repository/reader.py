@@ -49,7 +49,7 @@ def refuse_legacy_layout(workspace: Workspace, kind: Kind) -> None:
 
 
 def _message(names: list[str]) -> str:
-    subject = f"{names[0]} stands" if len(names) == 1 else f"{', '.join(names[:3])}{' …' if names[3:] else ''} stand"
+    subject = f"{names[0]} is" if len(names) == 1 else f"{', '.join(names[:3])}{' …' if names[3:] else ''} are"
     return f"{subject} in an older layout, which is not read"
 
 
@@ -244,7 +244,7 @@ def _unlistable(folder: str, reason: str) -> Diagnostic:
 
 
 def _misplaced(path: str, message: str, kind: Kind, folder: str = "") -> Diagnostic:
-    where = f"records stand at .orbit/{kind.file_of('<ID>')}"
+    where = f"records are at .orbit/{kind.file_of('<ID>')}"
     if folder and not folder.startswith(kind.prefix):
         hint = f"{where}; if another program keeps this folder, leave it, and let `orbit baseline update` take it in"
         return Diagnostic(MISPLACED, Severity.WARNING, message, Location(path), hint)

@@ -133,22 +133,22 @@ def create_record(
     author: Author,
     fields: Mapping[str, object],
     admit: PreWriteHook | None = None,
-    beside: Mapping[str, str] | None = None,
+    attachments: Mapping[str, str] | None = None,
 ) -> Record:
     """Write a new record with a code as id; a pending one goes into the inbox.
 
-    `beside` are texts of further files in its folder by name; a kind whose prose is a file needs it, even if empty.
+    `attachments` are texts of further files in its folder by name; a kind whose prose is a file needs them.
     """
     if kind.in_document:
         raise RefusedError(f"a {kind.name} needs its document too", hint=f"`orbit {kind.name} add` writes both")
-    if kind.in_file and beside is None:
+    if kind.in_file and attachments is None:
         raise RefusedError(f"a {kind.name} needs the file that it is about", hint="`orbit import --help`")
     with writing(workspace):
         record_id, data = _new_record(workspace, kind, author, fields, dry_run=False)
         text, record = build_record(workspace, kind, author, record_id, data)
         if admit is not None:
             admit(record)
-        more = [FileChange(f"{record.folder}/{name}", None, content) for name, content in (beside or {}).items()]
+        more = [FileChange(f"{record.folder}/{name}", None, content) for name, content in (attachments or {}).items()]
         write_step(workspace, f"{kind.name}-add", [FileChange(record.path, None, text), *more], author=author)
         return record
 
@@ -204,7 +204,7 @@ def prepare_edit(workspace: Workspace, record: Record, edit: Edit, *, touch: boo
     except YamlProblemError as error:
         position = error.problem.position
         where = f"{record.path}:{position.line}:{position.column}" if position else record.path
-        hint = error.problem.hint or f"mend {record.path} by hand; `orbit check` says when it is right"
+        hint = error.problem.hint or f"repair {record.path} by hand; `orbit check` says when it is right"
         raise InvalidRecordError(f"{where}: {error.problem.message}", hint=hint) from None
     changed = validated(result, record.kind, record.path)
     refuse_bad_scope(changed, previous=current)
@@ -230,7 +230,7 @@ def refuse_bad_scope(record: Record, *, previous: Record | None = None) -> None:
     for kind, file in record.evidence:
         is_new = kind == "file" and (previous is None or (kind, file) not in previous.evidence)
         if is_new and (file.startswith("/") or ".." in file.split("/")):
-            hint = "name a file of the project from its root; what stands elsewhere is `external:`"
+            hint = "name a file of the project from its root; for one elsewhere write `external:`"
             raise InvalidRecordError(f"`{file}` can't be evidence: it does not stay inside the project", hint=hint)
 
 

@@ -81,7 +81,7 @@ def source_from_stream(stream: IO[bytes]) -> IntakeSource:
     """Return a text that comes over standard input, which may have no end; raises what `source_at` does."""
     content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
-        raise RefusedError(f"the text has more than {LARGEST:,} bytes; no more are taken", hint="split it")
+        raise RefusedError(f"the text has more than {LARGEST:,} bytes, the most that is taken", hint="split it")
     return _source(None, content)
 
 
@@ -123,7 +123,9 @@ def versions_of(requested: Sequence[str]) -> list[str]:
             hint = "letters, digits, `.`, `_`, `+` and `-`: 2.1; `shared` is the folder of what several have"
             raise UsageError(f"{version!r} can't be a version", hint=hint)
     if UNVERSIONED in versions and len(versions) > 1:
-        raise UsageError("what is unversioned has no version beside", hint="leave `unversioned` out, or name it alone")
+        raise UsageError(
+            "an unversioned resource has no other version", hint="leave `unversioned` out, or name it alone"
+        )
     return versions
 
 
@@ -159,10 +161,10 @@ def import_resource(
         "content_hash": text.digest,
         "chunking": dict(request.chunking),
     }
-    beside: dict[str, str] = {}
+    attachments: dict[str, str] = {}
     if request.type == DOC:
         fields["file"] = file_path = stored_path(versions, request.name)
-        beside = {file_path: text.content}
+        attachments = {file_path: text.content}
     if dry_run:
         return IntakeResult(draft_record(workspace, kind, author, fields)[1], True, parts, tuple(_doubts(text)))
 
@@ -171,7 +173,7 @@ def import_resource(
         if meanwhile is not None:
             raise RefusedError(f"{meanwhile.id} has just taken it over", hint=f"orbit show {meanwhile.id}")
 
-    record = create_record(workspace, kind, author, fields, admit, beside=beside)
+    record = create_record(workspace, kind, author, fields, admit, attachments=attachments)
     return IntakeResult(record, True, parts, tuple(_doubts(text)))
 
 

@@ -42,7 +42,7 @@ _INTERPRETERS: Mapping[str, tuple[str, ...]] = {".py": (sys.executable,), ".sh":
 _DECIDING = ("id", "type", "status", "path", "content_hash")
 """The fields of a record that decide what is run."""
 _GRACE = 2.0
-"""Seconds that a script has to end by itself when its time is over."""
+"""Seconds that a script has to end when its time is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _doubts(workspace: Workspace, record: Record, path: str, content: bytes) -> 
     if record.phase != "live":
         yield f"it is {record.status.name}"
     if record.text("content_hash") != raw_digest(content):
-        yield f"{path} is not what it was when somebody looked at it"
+        yield f"{path} has changed since it was shown"
     try:
         yield from _uncommitted(workspace, record, path, content)
     except OrbitError as error:
@@ -136,7 +136,7 @@ def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes
     elif committed != content:
         yield f"{path} is not as in the last {where}" if only_default else f"{path} has changes that are not committed"
     if not is_known or not _is_record_committed(workspace, record, revision):
-        yield f"the record is not committed as it is ({record.path})"
+        yield f"the record has changes that are not committed ({record.path})"
 
 
 def _is_record_committed(workspace: Workspace, record: Record, revision: str) -> bool:
@@ -158,7 +158,7 @@ def _is_record_committed(workspace: Workspace, record: Record, revision: str) ->
 
 @contextlib.contextmanager
 def _copy(file: Path, content: bytes) -> Iterator[Path]:
-    """Yield a private copy of the checked bytes, which no other user can replace, in a folder of its own."""
+    """Yield a private copy of the checked bytes, which no other user can replace, in a new folder."""
     with contextlib.ExitStack() as stack:
         try:
             folder = tempfile.TemporaryDirectory(prefix="orbit-run-", ignore_cleanup_errors=True)
@@ -214,7 +214,7 @@ def _start(root: Path, words: Sequence[str], environment: Mapping[str, str], ord
             except subprocess.TimeoutExpired:
                 over = True
                 code = _terminate(process)
-            except BaseException:  # a person stopped us: the script is in a session of its own and heard nothing
+            except BaseException:  # a person stopped us: the script is in another session and got no signal
                 _terminate(process)
                 raise
         code = TIMED_OUT if over else code if code >= 0 else 128 - code

@@ -376,7 +376,7 @@ def _refuse_invalid(kind: Kind, entry: EnsureRequest) -> None:
         raise UsageError(f"{entry.key[:80]!r} is no key", hint="give each thing a name without spaces: meeting/7/1")
     fixed = sorted({*entry.fields} & (FIXED | (kind.schema.managed - {"file"} if entry.text else kind.schema.managed)))
     if fixed:
-        raise UsageError(f"`{fixed[0]}` can't be given", hint="the registry says it; `status` has a place of its own")
+        raise UsageError(f"`{fixed[0]}` can't be given", hint="the registry sets it; `status` is a field of the call")
     if entry.status and entry.status not in kind.statuses:
         statuses = ", ".join(kind.statuses)
         raise InvalidRecordError(f"a {kind.name} has no status {entry.status[:80]!r}", hint=f"statuses: {statuses}")

@@ -211,8 +211,8 @@ def _suggestions(
     where += [word for tag in work.tags for word in ("--tag", tag)]
     if live is not None:
         strengthen = ["orbit", LEARNING, "vote", live.id, "--task", work.task or "TASK"]
-        beside = f", with {' and '.join(sorted(linked.values()))}" if linked else ""
-        first = Suggestion(LEARNING, f"{live.id} says it already{beside}: strengthen it", shlex.join(strengthen))
+        with_linked = f", with {' and '.join(sorted(linked.values()))}" if linked else ""
+        first = Suggestion(LEARNING, f"{live.id} says it already{with_linked}: strengthen it", shlex.join(strengthen))
     else:
         task = ["--evidence", f"task:{work.task}"] if work.task else []
         add = ["orbit", LEARNING, "add", "--summary", str(fields["summary"]), *where, *task]

@@ -257,7 +257,7 @@ def _opposites(live: Sequence[Record]) -> Iterator[tuple[Record, str]]:
 
 
 def retirements(workspace: Workspace, records: RecordSet, reasons: Mapping[str, str]) -> list[Draft]:
-    """Return a proposal for each learning to retire: a diff of its own file."""
+    """Return a proposal for each learning to retire: a diff of its file."""
     drafts = []
     with writing(workspace):
         for any_id, reason in reasons.items():

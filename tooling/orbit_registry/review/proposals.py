@@ -356,7 +356,7 @@ def _refuse_more_than_text(proposal: Record, diff: str, before: str, after: str)
     problems = {
         "takes lines away, and is said to add alone": removes_lines(diff),
         "changes the head of the page, which says what the skill may do": head(before) != head(after),
-        "adds characters that nobody sees": HIDDEN.search("\n".join(added_lines(diff))),
+        "adds invisible characters": HIDDEN.search("\n".join(added_lines(diff))),
     }
     for problem, is_so in problems.items():
         if is_so:
@@ -384,7 +384,7 @@ def _conflict_error(proposal: Record, path: str, conflict: Conflict, text: str, 
     lines = [line[1:] for line in diff.split("\n")[2:] if line.startswith("+") and line[1:].strip()]
     there = set(text.split("\n"))
     if lines and there.issuperset(lines):
-        message = f"{proposal.id}: what it adds stands in {path} already"
+        message = f"{proposal.id}: what it adds is in {path} already"
         return RefusedError(message, hint=f"`orbit proposal done {proposal.id}` closes it")
     done = f"change it by hand and say `orbit proposal done {proposal.id}`"
     hint = f"the file changed since; `orbit proposal reject {proposal.id}`, or {done}"
@@ -487,7 +487,7 @@ def _too_narrow(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator[D
         folders = dict.fromkeys(f"{folder}/**" if (folder := path.rpartition("/")[0]) else path for path in paths)
         options = " ".join(f"--path '{glob}'" for glob in folders)
         reason = (f"What it describes was met in {len(sessions)} sessions in {', '.join(paths)}, outside of its scope: "
-                  f"`orbit learning update {learning.id} {options}` beside what it names")  # fmt: skip
+                  f"`orbit learning update {learning.id} {options}` in addition to what it names")  # fmt: skip
         digest = proposal_digest(learning.path, STRUCTURAL, "scope", *folders)
         yield Draft(learning.path, STRUCTURAL, f"{learning.id}: its scope is too narrow", reason, (digest,),
                     (learning.id,), "", learning.id)  # fmt: skip

@@ -127,7 +127,7 @@ def waits(workspace: Workspace, records: Iterable[Record]) -> list[Wait]:
         if source not in TRUSTED:
             why_not = f"its source is {source}"
         elif any(link.rel == "amends" for link in record.links):
-            why_not = "it stands in the place of another"
+            why_not = "it replaces another"
         elif subjects[provenance.get("subject")] > 1:
             why_not = "another record is about the same subject"
         results.append(Wait(record, None if why_not else created_at(record) + timedelta(days=days), why_not))

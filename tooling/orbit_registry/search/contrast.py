@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
-_DENYING = "not no never none nothing nobody neither nor without cannot nowhere"
+_DENYING = "not no never none nothing nobody neither nor without cannot nowhere"  # codespell:ignore nobody
 _NEGATIONS = frozenset(_DENYING.split())
 _AUXILIARIES = "do does did is are be was were can must should shall will would may might has have had it"
 _SUPPORT = frozenset(_AUXILIARIES.split())

@@ -34,7 +34,7 @@ _STATE = "source date tasks feature status_raw confidence basis versions path fi
 UNKNOWN = 1.5
 """Most that a term of no text is worth, in terms of one text: among few texts it would outweigh all that is found."""
 NO_TEXT = shared_fields() | frozenset(_STATE.split()) | {"type"}
-"""Fields that are not read as text: identity, state and what has a weight of its own."""
+"""Fields that are not read as text: identity, state and what has another weight."""
 
 Fields = tuple[str, str, str]
 Counts = Mapping[str, int]
@@ -201,7 +201,7 @@ def grams_of(term: str, longest: int = LONGEST_GRAM) -> list[str]:
 
 
 def _places(scores: Sequence[float]) -> dict[float, int]:
-    """Return the place of each score, from 1; equal ones share the first of theirs."""
+    """Return the rank of each score, from 1; equal ones share the first."""
     ranks: dict[float, int] = {}
     for rank, score in enumerate(sorted(scores, reverse=True), 1):
         ranks.setdefault(score, rank)

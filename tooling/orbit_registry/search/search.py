@@ -327,7 +327,7 @@ def _refuse_empty(query: Query) -> None:
     if not query.words:
         has = "only words that nearly every text has" if any(map(str.isalnum, query.text)) else "no letter and no digit"
         message = f"{' '.join(query.text.split())[:80]!r} has {has}"
-        raise UsageError(message, hint="give a word that stands in few records")
+        raise UsageError(message, hint="give a word that is in few records")
 
 
 def _ordered(candidates: Sequence[_Candidate], limit: int, half_life: float) -> list[_Candidate]:

@@ -97,7 +97,7 @@ def normalised(text: str) -> str:
 def similar_pairs(texts: Mapping[str, str], threshold: float = 0.55, only: Collection[str] | None = None) -> list[Pair]:
     """Return the pairs of texts that reach `threshold`, those with a key in `only` if it is given; the best first.
 
-    Texts without terms are like nothing. No more than `MOST_PAIRS` are returned, not the most alike but the same ones
+    Texts without terms are like nothing. At most `MOST_PAIRS` are returned, not the most alike but the same ones
     each time: give one text for each `normalised` form to keep exact copies out.
 
     Raises:
@@ -118,7 +118,7 @@ def pair_scores(
 ) -> Scores:
     """Return the pairs of texts, each as counts of its terms, that reach a threshold; at most `limit`.
 
-    By Cauchy and Schwarz the terms that a vector shares with another hold at least the threshold's square of its own
+    By Cauchy and Schwarz the terms that a vector shares with another hold at least the threshold's square of its
     squared norm. `_Candidates` rules out the pairs that don't; of the others the cosine is computed.
     """
     weights = TermWeights.of(texts.values())

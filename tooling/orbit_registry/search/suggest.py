@@ -185,7 +185,7 @@ def _reasons(glob: str, clues_by_path: Mapping[str, Mapping[str, Clue]]) -> tupl
 MOST_FILES = 25
 """A commit that touches more files says little of any two of them."""
 FEW_FILES = 8
-"""A commit that names a record and touches no more files is about the record in each of them."""
+"""A commit that names a record and touches at most so many files is about the record in each."""
 _MEDIA = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|drawio|pdf|excalidraw)$", re.IGNORECASE)
 """Illustrations: no code that a decision applies to."""
 PROSE = (".md", ".txt", ".rst", ".adoc")

@@ -45,7 +45,7 @@ def prepare(
 ) -> BuildContext:
     """Stage the site of a registry into `cache`.
 
-    `out` is where the site goes: its pages are no files that a record is about.
+    `out` is where the site goes: no record applies to its pages.
     """
     workspace = registry.workspace
     refuse_links(workspace.root, cache, below=True)

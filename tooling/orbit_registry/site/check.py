@@ -98,7 +98,7 @@ def located(diagnostic: Diagnostic, text: str) -> Diagnostic:
 
 def _foreign(address: str, where: Location) -> Diagnostic:
     message = f"the page loads {address} from another host; browsers are told not to"
-    return Diagnostic(FOREIGN, Severity.WARNING, message, where, "put a copy beside the pages")
+    return Diagnostic(FOREIGN, Severity.WARNING, message, where, "put a copy next to the pages")
 
 
 def _dead(target: str, pages: Mapping[str, PageFacts], files: Set[str], shell: PageFacts) -> tuple[str, str] | None:

@@ -63,7 +63,7 @@ def digest_of_tree(folder: Path) -> str:
 
 
 def default_config(title: str, nav: Sequence[object]) -> dict[str, Any]:
-    """Return the configuration for a repository that has none of its own."""
+    """Return the configuration for a repository without one."""
     return {
         "site_name": escape(title),
         "theme": {

@@ -184,7 +184,7 @@ def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
     name = "<code>snapshot.duckdb</code>"
     download = f'<a href="{relative(PAGE, "snapshot.duckdb")}" download>{name}</a>' if database else name
     return (
-        f"<p>Every record, scope, link and vote is in {download}, a DuckDB file that needs nothing of ours: "
+        f"<p>Every record, scope, link and vote is in {download}, a DuckDB file that needs no Orbit: "
         "<code>duckdb snapshot.duckdb</code> asks it in a shell, <code>orbit query</code> in a checkout.</p>"
         f'{_console() if works else _WITHOUT}<h2 id="examples">What can be asked</h2>'
         f'<ul class="orbit-queries">{examples}</ul>'

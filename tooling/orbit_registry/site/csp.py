@@ -20,7 +20,7 @@ _POLICY = (
 )
 _COMPILED = " 'wasm-unsafe-eval'"
 """What lets a page run WebAssembly, and no text as a script. Its worker begins as a blob, for a blob has the policy of
-the page that made it; a worker with an address of its own has none, and could ask other hosts."""
+the page that made it; a worker with another address has none, and could ask other hosts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Run of the generator over a staged tree, in a process of its own; its warnings become diagnostics."""
+"""Run of the generator over a staged tree, in another process; its warnings become diagnostics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def generate(values: Cache, staged: StagedSite, folder: Path, generator: str = M
     """Turn a staged tree into pages in `folder`, unless the same generator made them from this very tree."""
     namespace, key = f"site generated {folder}", f"{staged.digest} {generator}"
     stored = values.recall(namespace, key)
-    # A repository may bring pages of its own making: those that were made here are known by their content.
+    # A repository may bring such pages: ours are recognised by their content.
     if stored is None or stored["pages"] != digest_of_tree(folder):
         output = _run(generator, staged.folder / CONFIG, folder)
         warnings = [match[1].strip() for match in map(_WARNING.match, output.splitlines()) if match]

@@ -186,11 +186,11 @@ def _lookup_note(lookup: TaskLookup) -> str:
     if lookup.url:
         ways.append("Each leads to the task itself.")
     if lookup.files:
-        ways.append(f"Tasks stand in {', '.join(f'<code>{escape(path)}</code>' for path in lookup.files)}.")
+        ways.append(f"Tasks are in {', '.join(f'<code>{escape(path)}</code>' for path in lookup.files)}.")
     if lookup.command:
         words = " ".join("{id}" if word == "{id}" else shlex.quote(word) for word in lookup.command)
         ways.append(f"To look one up: <code>{escape(words)}</code>")
-    unknown = "Where tasks stand is not known here: set <code>tasks.url</code> in <code>.orbit/config.yaml</code>."
+    unknown = "The address of tasks is not configured: set <code>tasks.url</code> in <code>.orbit/config.yaml</code>."
     return " ".join(ways) or unknown
 
 

@@ -63,7 +63,7 @@ def _home(kinds: Sequence[Kind], title: str, has_documents: bool) -> str:
     names = [kind.labels.lower() for kind in kinds]
     listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
     indexes = ", the ".join(f'<a href="{kind.plural}/">{escape(kind.labels.lower())}</a>' for kind in kinds)
-    reasons = ' The reasons stand in the <a href="documents/">design documents</a>.' if has_documents else ""
+    reasons = ' The reasons are in the <a href="documents/">design documents</a>.' if has_documents else ""
     adds = " and ".join(f"<code>orbit {kind.name} add</code>" for kind in kinds if kind.is_expected)
     ways = {
         "To read": f'Browse the {indexes}, ask <a href="paths/">by path</a>, '

@@ -86,7 +86,7 @@ def card_id(url: str) -> str:
 def render(text: str, origin: TextOrigin, site: SiteMap, *, top: int | None = None) -> Prose:
     """Return a text as HTML for the page of `origin`; the result has not passed the sanitiser yet.
 
-    `top` is the level its highest heading gets, where the page has a title of its own; None leaves levels alone.
+    `top` is the level its highest heading gets, if the page has its own title; None leaves levels alone.
     """
     return _Renderer(text, origin, site, top).run()
 
@@ -235,7 +235,7 @@ class _Renderer:
         return f'<img src="{escape(relative(self.origin.page, destination.url))}" alt="{alt}"{size} loading="lazy">'
 
     def _with_citations(self, piece: str, code: int) -> str:
-        """Return a text with links to what it cites; in a line's `code` only where that says a name and no more."""
+        """Return a text with links to what it cites; in a line's `code` only if that is just a name."""
         if code > 1:
             return piece  # a block
         out: list[str] = []

@@ -26,7 +26,7 @@ _ONWARD = '<meta http-equiv="refresh" content="0; url={}">'
 def redirect_pages(records: Sequence[Record], base_url: str | None, head: str = HEAD) -> dict[str, str]:
     """Return a page for every legacy id, and for its last part where it has a namespace, by site URL.
 
-    `head` is what each begins with: `HEAD`, with a policy of the site's. A name that goes on after another of its
+    `head` is what each begins with: `HEAD`, with the site's policy. A name that continues another of its
     record's, `0001-queues` after `0001`, has none: the page that says that there is none resolves it.
 
     A record that one of the repository's own pages shows has one at the URL of a record's page.

@@ -26,7 +26,7 @@ IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 ASSETS = "files/"
 OVERVIEW = "documents/"
 HEADING_PREFIX = "s-"
-"""Stands before the id of every heading we render, so that no text can take an id that the theme or a form uses."""
+"""Precedes the id of every heading we render, so that no text can take an id that the theme or a form uses."""
 _NUMBERED = re.compile(r"([A-Z][A-Z0-9]*-)0*([0-9]{1,9})\Z")
 _ENTRY = re.compile(r"adr-0*([0-9]{1,9})(?:-|\Z)", re.IGNORECASE)
 """The anchor of a decision in a log, as forges make it of `ADR-0108 — Title`."""

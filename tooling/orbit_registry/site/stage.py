@@ -84,10 +84,10 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(path), href.partition("#")[0]))
         if target in site.generated or target in site.curated:
             continue
-        beside = target.startswith(f"{docs}/") and target not in site.mirrored
-        if beside and any(f"{target}/{name}" in site.curated for name in ("index.md", "README.md")):
+        is_page = target.startswith(f"{docs}/") and target not in site.mirrored
+        if is_page and any(f"{target}/{name}" in site.curated for name in ("index.md", "README.md")):
             continue
-        is_file = beside and (site.root / target).is_file()
+        is_file = is_page and (site.root / target).is_file()
         if is_file and not is_markdown(target):
             continue
         destination = site.image(path, href) if link.kind == "image" else site.target(path, href)

@@ -261,7 +261,7 @@ def document_view(path: str, page: str, beside: Sequence[str], relations: Relati
 
 
 def extra_fields(record: Record) -> list[tuple[str, list[str]]]:
-    """Return a kind's own fields as label and texts, for a kind whose page has no template of its own."""
+    """Return a kind's own fields as label and texts, for a kind whose page has no own template."""
     fields = []
     elsewhere = shared_fields() | _BESIDE | {record.kind.headline, record.kind.prose}
     for name in record.kind.schema.properties:

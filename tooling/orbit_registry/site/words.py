@@ -21,9 +21,9 @@ def status_css(status: Status) -> str:
 
 
 def date_of(record: Record) -> str:
-    """Return the day a record is from, as far as it is known: `2026-05`, `2026-05-01`.
+    """Return the day a record is from, as precisely as known: `2026-05`, `2026-05-01`.
 
-    What has a date of its own is not from the day on which its record was made: an old decision may be adopted today.
+    A record's date wins over the day it was made: an old decision may be adopted today.
     """
     return record.text("date") or ("" if "date" in record.kind.columns else (record.text("created_at") or "")[:10])
 
@@ -39,7 +39,7 @@ def own_columns(kind: Kind) -> list[str]:
 
 
 def area_of(record: Record) -> str:
-    """Return what of the project a record is about: the first of its own columns that says something, or ""."""
+    """Return what of the project a record is about: the first of its columns that says something, or ""."""
     return next((text for column in own_columns(record.kind) if (text := record.text(column))), "")
 
 

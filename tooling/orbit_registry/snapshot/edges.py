@@ -100,7 +100,7 @@ class NameResolver:
 
     @cached_property
     def _versioned(self) -> Mapping[str, Sequence[Record]]:
-        """The records that were taken from a file, by its path, where several were, each for versions of its own."""
+        """The records that were taken from a file, by its path, if several were, each for other versions."""
         by_path: dict[str, list[Record]] = defaultdict(list)
         for record in self._records:
             if (path := record.text("path")) and record.words("versions"):

@@ -116,7 +116,7 @@ OFFLINE: dict[str, str | bool | int | float | list[str]] = {
 @contextlib.contextmanager
 def engine() -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection to an empty database in memory."""
-    # Each further thread has buffers of its own, 40 MB at 10,000 records, and saves no CPU time.
+    # Each further thread has its own buffers, 40 MB at 10,000 records, and saves no CPU time.
     connection = duckdb.connect(":memory:", config={**OFFLINE, "threads": 1})
     try:
         yield connection

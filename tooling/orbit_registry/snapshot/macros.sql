@@ -76,7 +76,7 @@ JOIN vote_ranking AS s ON s.id = v.record_id
 GROUP BY s.id, s.title, date_trunc('month', v.voted_at), s.votes, s.score, s.last_voted_at
 ORDER BY s.id, month;
 
--- What became of each record in the sessions that were shown it, beside its votes and never among them: the signals and
+-- What became of each record in the sessions that were shown it, apart from its votes: the signals and
 -- the score of `orbit stats --effect`, but for reverts, which git knows. A record counts from when it first came due.
 CREATE VIEW outcome_scores AS
 WITH said AS MATERIALIZED (
@@ -172,7 +172,7 @@ WHERE n.anchor IS NOT NULL
 QUALIFY row_number() OVER (PARTITION BY a.record_id, a.path, a.line, a.target ORDER BY h.position) = 1
 ORDER BY a.record_id, a.path, a.line, a.target;
 
--- Every record whose scope covers a path, whatever its phase, with the first glob that does; where the project at hand is
+-- Every record whose scope covers a path, whatever its phase, with the first glob that does; where the project is
 -- given, none of another.
 CREATE MACRO scope_match(path, project := NULL) AS TABLE
 WITH asked AS MATERIALIZED (

@@ -65,7 +65,7 @@ class RelatedRecord:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """What a record has to do with: records by distance, names that no record has, and lines of files that cite it."""
+    """What is related to a record: records by distance, names that no record has, and lines of files that cite it."""
 
     record: Record
     reached: tuple[RelatedRecord, ...]
@@ -82,7 +82,7 @@ _Edge = tuple[RelatedLink, str, str | None]
 def related(
     workspace: Workspace, reading: Reading, record: Record, *, depth: int = 1, direction: str = "both"
 ) -> Related:
-    """Return what a record has to do with, up to so many links away; the snapshot is brought up to date first."""
+    """Return what is related to a record, up to so many links away; the snapshot is brought up to date first."""
     records = reading.collection.records
     edges = _edges(workspace, reading, NameResolver(tuple(records)))
     dangling = sorted(

@@ -83,7 +83,7 @@ def rows_of(
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
-    `inbox` is the folder, from the root, whose records are this machine's alone; where an id stands there and in git,
+    `inbox` is the folder, from the root, whose records are this machine's alone; if an id is there and in git,
     the one in git counts. `references` are what the texts of records refer to, by path (`references_of`),
     `citations` what other files name (`edges.citation_rows`). `skills` are free of secrets.
     """

@@ -203,7 +203,7 @@ def _current(folder: Path, inputs: str | None = None) -> _State | None:
         status = (folder / state.file).lstat()
     except (OrbitError, OSError, ValueError, TypeError, RecursionError):
         return None
-    # A repository may bring files of its own making, yet can't know the inode and the times that the kernel sets here,
+    # A repository may bring such files, yet can't know the inode and the times that the kernel sets here,
     # unless the file system stamps whole seconds, which could be guessed.
     is_ours = stat.S_ISREG(status.st_mode) and status.st_ctime_ns % 1_000_000_000 != 0 and _stamp(status) == state.stamp
     return state if is_ours else None

@@ -70,7 +70,7 @@ def read_error(path: Path | str, error: OSError) -> UnreadableFileError:
         errno.ENOENT: "correct the path, or bring the file back",
         errno.EACCES: "check the owner and the permissions of the file",
         errno.EPERM: "check the owner and the permissions of the file",
-        errno.ENOTDIR: "a file stands where a folder is needed",
+        errno.ENOTDIR: "a file is where a folder is needed",
         errno.ENAMETOOLONG: "give it a shorter name",
     }
     reason = (error.strerror or str(error)).lower()
@@ -164,7 +164,7 @@ def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o666) -> None
 
 
 def stage(path: Path, content: bytes, *, mode: int = 0o666) -> Path:
-    """Write a file's new content under a temporary name beside it, and return that; folders are made on the way."""
+    """Write a file's new content under a temporary name in its folder, and return that; folders are made on the way."""
     temporary = path.with_name(f"{TEMPORARY}{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
     with _removed_on_error(temporary, path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -211,8 +211,8 @@ def write_error(path: Path, error: OSError) -> WriteError:
         errno.EROFS: "the file system is read-only; work in a writable checkout",
         errno.EACCES: "check the owner and the permissions of the folder",
         errno.EPERM: "check the owner and the permissions of the folder",
-        errno.ENOTDIR: "a file stands where a folder is needed",
-        errno.EEXIST: "a file stands where a folder is needed",
+        errno.ENOTDIR: "a file is where a folder is needed",
+        errno.EEXIST: "a file is where a folder is needed",
     }
     reason = (error.strerror or str(error)).lower()
     return WriteError(

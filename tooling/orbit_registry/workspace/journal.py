@@ -96,7 +96,7 @@ def _apply(root: Path, changes: Sequence[FileChange], staged: dict[str, Path], a
     for path, temporary in staged.items():
         sync_file(temporary, root / path)
     for change in changes:
-        _refuse_changed(root / change.path, change)  # somebody may have saved it during the flush
+        _refuse_changed(root / change.path, change)  # another process may have saved it during the flush
         applied.append(change)
         if change.after is None:
             _remove(root, root / change.path)
@@ -108,7 +108,7 @@ def _apply(root: Path, changes: Sequence[FileChange], staged: dict[str, Path], a
 
 
 def _roll_back(root: Path, staged: Mapping[str, Path], applied: Iterable[FileChange]) -> bool:
-    """Put back the files that were changed, unless somebody edited them meanwhile; return whether all are back."""
+    """Put back the files that were changed, unless someone edited them meanwhile; return whether all are back."""
     is_complete = True
     for change in applied:
         try:

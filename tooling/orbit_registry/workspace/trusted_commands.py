@@ -132,7 +132,7 @@ def allow(workspace: Workspace, commands: Commands, files: Mapping[str, Mapping[
     file = _file(workspace)
     if file is None:
         message = f"{_folder()} can't hold what is allowed: a repository could bring it"
-        raise RefusedError(message, hint="set XDG_CONFIG_HOME to a folder of yours outside of the repository")
+        raise RefusedError(message, hint="set XDG_CONFIG_HOME to your folder outside the repository")
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     content = {"repository": str(_main_work_tree(workspace.root)), "commands": commands, "files": files}
     write_atomic(file, json.dumps(content, indent=2) + "\n", mode=0o600)
@@ -172,7 +172,7 @@ def _file(workspace: Workspace) -> Path | None:
 def _main_work_tree(root: Path) -> Path:
     """Return the folder that identifies a repository: for a linked work tree that of the main one.
 
-    A `.git` file that points elsewhere may come with an archive: git's folder has to point back.
+    An archive may contain a `.git` file that points elsewhere: git's folder has to point back.
     """
     git_dir = git_folder(root)
     try:

@@ -46,7 +46,7 @@ def is_writable(path: Path) -> bool:
 
 
 def checkout_cache(root: Path) -> Path | None:
-    """Return the user's cache folder for a checkout, else one among temporary files; nobody else may write there."""
+    """Return the user's cache folder for a checkout, else one among temporary files; no other user may write there."""
     name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
     for base in _bases():
         folder = base / "checkouts" / name

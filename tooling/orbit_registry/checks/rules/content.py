@@ -43,7 +43,7 @@ class _Text:
 
 
 def _strings_of(record: Record) -> Iterator[_Text]:
-    """Yield the texts of a record's file, keys of its own included, and its prose where that is in another file."""
+    """Yield the texts of a record's file, other keys included, and its prose if that is in another file."""
     yield from _below(record.data, ())
     if not record.kind.in_record and record.prose:
         yield _Text(PROSE, record.prose, None)
@@ -192,7 +192,7 @@ _CONTROL_NAMES = {"\x1b": "ESCAPE", "\x00": "NULL", "\x07": "BELL", "\x08": "BAC
 
 @check("ORB405", Severity.ERROR, "type the line anew, without what was pasted")
 def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
-    """A text holds characters that nobody sees: they can reverse, hide or smuggle words."""
+    """A text holds invisible characters: they can reverse, hide or smuggle words."""
     for record in context.records:
         for text in _strings_of(record):
             if text.value.isascii() and text.value.isprintable():
@@ -229,13 +229,15 @@ def secret(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 # One whose document is gone is another finding.
-@check("ORB407", Severity.ERROR, "write the text as body.md beside the record, or name its document in `source.path`")
+@check(
+    "ORB407", Severity.ERROR, "write the text as body.md in the record's folder, or name its document in `source.path`"
+)
 def no_text(context: CheckContext) -> Iterator[Diagnostic]:
     """A decision has no text anywhere."""
     for record in context.records:
         if record.kind.in_document and record.source is None and not record.prose.strip():
             severity = Severity.ERROR if is_ours(record) and record.phase == "live" else Severity.WARNING
-            message = f"{record.id} has no text: it names no document, and no body.md stands beside it"
+            message = f"{record.id} has no text: it names no document and has no body.md"
             yield no_text.at(context.at(record, "id"), message, severity=severity, record=record)
 
 
@@ -250,7 +252,7 @@ _PATH = re.compile(r"[A-Za-z]:\\|\\\\\w")
 @check(
     "ORB408",
     Severity.WARNING,
-    "write the words of the error themselves, with `*` where anything may stand: `* is not a valid *`",
+    "write the words of the error themselves, with `*` for any text: `* is not a valid *`",
 )
 def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
     """An error pattern can't match the error it was written for."""
@@ -259,7 +261,7 @@ def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
         if not pattern or record.phase == "closed":
             continue
         if not compiled_pattern(pattern):
-            problem = f"holds fewer than {MIN_CHARACTERS} characters beside `*`, so it is looked for in no error"
+            problem = f"has fewer than {MIN_CHARACTERS} characters without `*`, so it matches no error"
         elif (match := _REGULAR_EXPRESSION.search(pattern)) and not _PATH.search(pattern):
             problem = f"holds `{match[0]}`, which is looked for letter by letter"
         else:
@@ -291,7 +293,7 @@ def _approver(record: Record, author: str | None) -> str:
     """Return who approved a record, and whether git names the same person for the commit of its current state."""
     approver = record.approval.get("approved_by")
     if not approver:
-        return "and names nobody who approved it"
+        return "and names no person who approved it"
     if author is None:
         return f"approved by {approver} (claimed: it is in no commit yet)"
     if " ".join(author.split()).casefold() == " ".join(approver.split()).casefold():

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from orbit_registry.formats.adr.model import AdrDocument
 
 
-@check("ORB702", Severity.WARNING, "`orbit check --fix` adds a record beside it and leaves the document as it is")
+@check("ORB702", Severity.WARNING, "`orbit check --fix` adds a record and leaves the document unchanged")
 def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
-    """A decision stands in a document and has no record."""
+    """A decision in a document has no record."""
     if not context.unclaimed:
         return
     from orbit_registry.formats.adr.file_names import own_folders, owning_folder  # slow to import
@@ -118,14 +118,14 @@ def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
 
 @check("ORB705", Severity.WARNING, "keep the one in the document, and delete the other")
 def two_texts(context: CheckContext) -> Iterator[Diagnostic]:
-    """A decision's text stands in two places."""
+    """A decision's text is in two files."""
     for record in context.records:
         for name in (BODY, "imported-body.md"):
             path = f"{record.folder}/{name}"
             if path not in context.facts.body_files or (name == BODY and record.source is None):
                 continue
             home = record.source.path if record.source is not None else record.body_path
-            message = f"{record.id} has two texts: {home}, which counts, and {name} beside the record"
+            message = f"{record.id} has two texts: {home}, which counts, and {name} in the record's folder"
             hint = f"move into {home} what only {name} says, then delete {path}"
             where = Location(path, Position(1))
             yield two_texts.at(where, message, hint=hint, record=record, related=[context.in_entry(record)])
@@ -237,7 +237,7 @@ def entry_order(context: CheckContext) -> Iterator[Diagnostic]:
                 continue
             number, is_global = int(entry.number), len(entry.number) >= _GLOBAL_DIGITS
             if number < int(above[is_global]):
-                order = f"ADR-{entry.number} stands below ADR-{above[is_global]}"
+                order = f"ADR-{entry.number} is below ADR-{above[is_global]}"
                 message = f"{order}; the entries of a log ascend by number"
                 severity = Severity.WARNING if path in ours else Severity.NOTE
                 yield entry_order.at(Location(path, entry.position), message, severity=severity)

@@ -16,7 +16,7 @@ _CODES = (
     ("ORB102", "malformed-yaml", "A record's file is not YAML.", "correct the line that is named"),
     ("ORB103", "invalid-record", "A record breaks its kind's schema.", "correct the field that is named"),
     ("ORB104", "unknown-field", "A record has a field that its kind does not know.", "own fields start with `x-`"),
-    ("ORB105", "misplaced-file", "Something stands where only records belong.", "move it, or delete it"),
+    ("ORB105", "misplaced-file", "Something is where only records belong.", "move it, or delete it"),
     ("ORB106", "newer-version", "A record was written by a newer version of this tool.", "upgrade this tool"),
     ("ORB107", "broken-vote", "A line of votes.jsonl is no vote of this record.", "remove the line"),
     ("ORB108", "unreadable-document", "A document that holds decisions can't be read.", "make it readable UTF-8 text"),
@@ -24,7 +24,7 @@ _CODES = (
     (
         "ORB110",
         "old-layout",
-        "Learnings stand in an older layout, which is not read.",
+        "Learnings use an older layout, which is not read.",
         "run `orbit learning migrate-layout`",
     ),
 )
@@ -57,7 +57,7 @@ CODES = frozenset(check_.code for check_ in CHECKS)
 
 @check("ORB111", Severity.WARNING, "move its records into the folder of their kind")
 def unknown_folder(context: CheckContext) -> Iterator[Diagnostic]:
-    """Records stand in a folder that no kind has."""
+    """Records are in a folder that no kind has."""
     for name, folder in context.facts.unknown_folders.items():
         message = f"no kind has the folder `{name}`: the records in it are not read"
         hint = f"did you mean `{folder}`? Move its records to .orbit/{folder}/"

@@ -96,7 +96,7 @@ def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
 
 @check("ORB805", Severity.NOTE, "`orbit verify ID` where it still holds, else correct or retire it")
 def verified_long_ago(context: CheckContext) -> Iterator[Diagnostic]:
-    """Nobody has vouched for a record for longer than its volatility allows."""
+    """A record was last verified longer ago than its volatility allows."""
     for record in context.with_expiry:
         freshness = context.report.freshness.get(record.path)
         for reason in freshness.reasons if freshness is not None else ():

@@ -44,7 +44,7 @@ def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
         yield ambiguous_legacy_id.at(context.at(record, "legacy_ids", index), message, record=record, related=places)
 
 
-@check("ORB203", Severity.ERROR, "a record was copied by hand: give the copy 32 random hexadecimal digits of its own")
+@check("ORB203", Severity.ERROR, "a record was copied by hand: give the copy 32 other random hexadecimal digits")
 def duplicate_uid(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records share a uid."""
     by_uid: dict[str, list[Record]] = defaultdict(list)

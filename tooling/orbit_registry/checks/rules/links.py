@@ -50,7 +50,7 @@ def _unresolved(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
             candidates = ", ".join(map(str, list_in(entry, "candidates")))
             message = f"{statement}, which {f'can mean {candidates}' if candidates else 'is no link between records'}"
             where = context.at(record, UNRESOLVED, index)
-            hint = "where it is one of ours, say so in `supersedes`, `superseded_by` or `links`; then remove the line"
+            hint = "if it is a record here, say so in `supersedes`, `superseded_by` or `links`; then remove the line"
             yield dangling_link.at(where, message, severity=Severity.NOTE, hint=hint, record=record)
 
 

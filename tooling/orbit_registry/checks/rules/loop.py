@@ -41,7 +41,7 @@ def no_events(context: CheckContext) -> Iterator[Diagnostic]:
 @check(
     "ORB902",
     Severity.WARNING,
-    "whoever writes it should keep to docs/schemas/event.schema.json; a torn line is the trace of a killed process",
+    "the program that writes it has to follow docs/schemas/event.schema.json; a killed process leaves a torn line",
 )
 def no_event(context: CheckContext) -> Iterator[Diagnostic]:
     """A line of the event log is torn, foreign or of an unknown name, and counts for nothing."""
@@ -63,7 +63,7 @@ def no_event(context: CheckContext) -> Iterator[Diagnostic]:
     "put `orbit brief` in front of what is dispatched, with `--session`, or install the hook: `orbit hook install`",
 )
 def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
-    """A dispatch has no retrieval event: nobody knows what it should have known."""
+    """A dispatch has no retrieval event, so its agent got no records."""
     log = context.loop
     if log is None:
         return
@@ -121,7 +121,7 @@ def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
         item, loop = event.word("item"), event.word("loop")
         other = before.get(loop)
         if item and other is not None and other.word("item") != item:
-            message = f"{item} was dispatched, and nobody had looked back on {other.word('item')}"
+            message = f"{item} was dispatched before a retro of {other.word('item')}"
             yield item_without_retro.at(event.location, message, related=(other.location,))
         if item:
             before[loop] = event

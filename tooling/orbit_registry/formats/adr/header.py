@@ -19,7 +19,7 @@ _FIELD = re.compile(
     r"(?P<more>(?:(?:\r\n?|\n)(?:[ \t#\]}][^\r\n]*|-(?:[ ][^\r\n]*)?(?=[\r\n]|\Z)|(?=[\r\n]|\Z)))*)",
     re.MULTILINE,
 )
-"""A key, its value, and the lines that go on with it: indented ones, list items, comments and blank lines."""
+"""A key, its value, and the lines that continue it: indented ones, list items, comments and blank lines."""
 _CONTENT = re.compile(r"[\r\n][ \t]*(?P<content>[^\s#](?:[^\r\n]*[^\s])?)")
 _FLOW_ITEM = re.compile(r"""[ \t]*((?:"[^"]*"|'[^']*')?[^,]*)(?:,|\Z)""")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")

@@ -339,7 +339,7 @@ def _chosen(document: Document, span: Span, words: Sequence[str]) -> list[str]:
             continue
         text = match["text"][:LONGEST_TEXT]
         below = (document.text[other.start : other.end].strip() for other in lines[index + 1 : index + 4])
-        if not _CUT.search(text):  # it goes on below, or begins there
+        if not _CUT.search(text):  # it continues below, or begins there
             text = f"{text} {next(filter(None, below), '') if not text.strip() else next(below, '')}".strip()
         cut = re.search(rf"[ ](?:{_BECAUSE})", text, re.IGNORECASE)
         head = text[: cut.start()] if cut else text

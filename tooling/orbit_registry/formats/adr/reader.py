@@ -60,7 +60,7 @@ def read_document(text: str, path: str = "") -> AdrFile:
 def single_span(text: str, path: str) -> Span | None:
     """Return the span of a single decision's prose, below its title; None if only `read_document` can tell.
 
-    It takes a fourth of the time of reading all facts, and showing a text needs no more.
+    It takes a fourth of the time of reading all facts, and is enough to show a text.
     """
     pure, stem = _name_of(path)
     if not is_markdown(pure.name) or is_log_name(stem) or not text.strip("\ufeff \t\r\n"):

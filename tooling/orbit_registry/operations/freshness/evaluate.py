@@ -57,7 +57,7 @@ class Dependencies:
 
 
 def volatility_windows(config: Config) -> Mapping[str, int | None]:
-    """Return after how many days a record of each volatility wants another look."""
+    """Return after how many days a record of each volatility is due for another check."""
     configured = {name: config.setting("freshness", f"{name}_days") for name in WINDOWS}
     return {name: configured[name] if configured[name] is not None else days for name, days in WINDOWS.items()}
 

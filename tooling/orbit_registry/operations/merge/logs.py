@@ -102,7 +102,7 @@ def _merge(logs: Sequence[_Log]) -> LogMerge:
 
 
 def _order(ours: Iterable[Key], theirs: Iterable[Key], base: Iterable[Key]) -> list[Key]:
-    """Return every entry once: in the order of ours, those of the other versions inserted at their positions."""
+    """Return every entry once: in our order, those of the other versions inserted at their positions."""
     result = list(ours)
     there = list(theirs)
     placed = set(result)

@@ -246,7 +246,7 @@ def _meaning(
 
 
 def _stageable(workspace: Workspace, draft: ChangeSet, resolution: Resolution) -> set[str]:
-    """Return the paths whose new text may go into the index: no other change of theirs would go with it."""
+    """Return the paths whose new text may go into the index without another change."""
     git = workspace.git
     changed = {change.path for change in draft.changes}
     if not changed:

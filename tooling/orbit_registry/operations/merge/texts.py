@@ -230,7 +230,7 @@ class Resolution:
         return True
 
     def may_replace(self, path: str, text: str | None) -> bool:
-        """Say whether the work tree holds what git left there: no line of its own, no conflict settled by hand."""
+        """Say whether the work tree holds what git left there: no new line, no conflict settled by hand."""
         current = self.draft.on_disk(path)
         sides = [side_text for side in SIDES if (side_text := self.state.text(side, path)) is not None]
         if current is None or current == text:
@@ -400,7 +400,7 @@ def _separate_documents(resolution: Resolution, subject: MergedRecord, path: str
     mine, other_text = resolution.state.text(side, path), resolution.state.text(other, path)
     old = subject.id_on(side) or ""
     if target == path or mine is None or other_text is None:
-        resolution.reasons[path] = f"two decisions stand under one name; move {subject.final}'s away by hand"
+        resolution.reasons[path] = f"two decisions have one name; move {subject.final}'s away by hand"
         return
     if not resolution.settle(path, other_text, "merged"):
         return

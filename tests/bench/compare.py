@@ -1,6 +1,6 @@
-"""Measures the project beside an earlier commit of itself, in turns; writes no page.
+"""Measures the project and an earlier commit of itself, in turns; writes no page.
 
-`python -m tests.bench beside REF --only NAME`: a machine that is busy, or slower than yesterday, slows both alike,
+`python -m tests.bench compare REF --only NAME`: a machine that is busy, or slower than yesterday, slows both alike,
 so that the ratio holds where seconds do not.
 """
 
@@ -23,12 +23,12 @@ ROUNDS = 5
 
 @contextlib.contextmanager
 def checked_out(ref: str) -> Iterator[Path]:
-    """Check a commit out into a folder beside the work tree, and remove it at the end.
+    """Check a commit out into a folder next to the work tree, and remove it at the end.
 
     Raises:
         RuntimeError: there is no such commit.
     """
-    with tempfile.TemporaryDirectory(prefix="orbit-beside-") as folder:
+    with tempfile.TemporaryDirectory(prefix="orbit-compare-") as folder:
         tree = Path(folder) / "tree"
         done = subprocess.run(
             ["git", "worktree", "add", "--detach", str(tree), ref], cwd=ROOT, capture_output=True, text=True
@@ -48,7 +48,7 @@ def pair(measurement: Measurement, size: int, repositories: Repositories, trees:
     """
     source = repositories.get(measurement, size)
     values: list[list[float]] = [[] for _ in trees]
-    with tempfile.TemporaryDirectory(prefix="orbit-beside-") as folder:
+    with tempfile.TemporaryDirectory(prefix="orbit-compare-") as folder:
         roots = []
         for index in range(len(trees)):
             roots.append(Path(folder) / str(index) / source.name)
@@ -66,8 +66,8 @@ def pair(measurement: Measurement, size: int, repositories: Repositories, trees:
     return values
 
 
-def beside(ref: str, measurements: Sequence[Measurement], sizes: Sequence[int]) -> None:
-    """Measure this work tree beside a commit, and print each line of a table as it is known."""
+def compare(ref: str, measurements: Sequence[Measurement], sizes: Sequence[int]) -> None:
+    """Measure this work tree and a commit, and print each line of a table as it is known."""
     with checked_out(ref) as tree, tempfile.TemporaryDirectory(prefix="orbit-bench-") as folder:
         print(f"| what | records | {ref} | here | medians | minimums |\n|---|---|---|---|---|---|", flush=True)
         repositories = Repositories(Path(folder))
@@ -84,7 +84,7 @@ def beside(ref: str, measurements: Sequence[Measurement], sizes: Sequence[int]) 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 2 where there is no such commit or measurement."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench beside", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.bench compare", description=__doc__)
     parser.add_argument("ref", help="the earlier commit: HEAD~5, v0.1.0, main")
     parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
     parser.add_argument("--only", default="", help="measure only what has this in its name")
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         if not measurements:
             raise RuntimeError(f"no measurement has {options.only!r} in its name")
-        beside(options.ref, measurements, options.sizes)
+        compare(options.ref, measurements, options.sizes)
     except RuntimeError as error:
         print(error, file=sys.stderr)
         return 2
