@@ -184,19 +184,6 @@ def test_a_path_that_nothing_applies_to_leads_on(home: str, tab: Tab) -> None:
     expect(page.locator(".orbit-answer .orbit-found a").first).to_be_visible()
 
 
-def test_the_search_box_answers_the_keyboard(home: str, tab: Tab) -> None:
-    page = tab.go(f"{home}health/")
-    page.keyboard.press("/")
-    page.keyboard.type("redis")
-    page.wait_for_selector("a.orbit-hit")
-    tab_to(page, "a.orbit-hit")
-    expect(page.locator(".md-search__output")).to_have_css("opacity", "1")
-    assert page.evaluate("document.activeElement.getBoundingClientRect().height") > 20
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"{home}adrs/ADR-0005/")
-    assert tab.console == []
-
-
 @pytest.fixture(scope="module")
 def below(demo_site: DemoSite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve a site below a path of its host, which answers what is missing with the site's own page for that."""
@@ -240,11 +227,13 @@ def test_what_is_missing_is_looked_up(below: str, tab: Tab) -> None:
     page = tab.go(f"{below}no/such/core%2FADR-001")
     assert [message for message in tab.console if "no/such" not in message] == []
     assert page.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
-    for name, record_id in (("adr-0003", "ADR-0003"), ("core/ADR-001", "ADR-0001")):
-        page.goto(f"{below}no/such/page")
-        page.fill("#orbit-lookup-id", name)
-        page.keyboard.press("Enter")
-        page.wait_for_url(f"{below}adrs/{record_id}/")
+    for address, record_id in (("adr/ADR-0003.html", "ADR-0003"), ("old/adr-001", "ADR-0001"), ("0002-x", "ADR-0002")):
+        page.goto(f"{below}{address}")
+        expect(page.locator("[data-orbit-meant] a")).to_have_attribute("href", f"{below}adrs/{record_id}/")
+    page.goto(f"{below}no/such-sessions")
+    expect(page.locator("[data-orbit-meant]")).to_be_hidden()
+    page.click(".orbit-lookup button")
+    expect(page.locator("[role=combobox]")).to_have_value("such sessions")
     page.goto(f"{below}legacy/none/ADR-001/")  # an earlier name without a page of its own
     page.wait_for_url(f"{below}adrs/ADR-0001/")
 

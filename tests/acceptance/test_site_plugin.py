@@ -218,10 +218,9 @@ def test_a_collection_in_the_docs_folder_stays_where_it_is(corpora: Path, tmp_pa
     after = {path.relative_to(tmp_path / "after") for path in (tmp_path / "after").rglob("index.html")}
     assert before <= after
     records = json.loads((tmp_path / "after/records.json").read_text("utf-8"))["records"]
-    index = json.loads((tmp_path / "after/search/search_index.json").read_text("utf-8"))["docs"]
-    hits = json.loads((tmp_path / "after/search/records.json").read_text("utf-8"))["records"]
-    rows = [url for _, _, url, *_ in hits]
-    places = [*{page["location"].partition("#")[0] for page in index}, *rows]
+    titles = json.loads((tmp_path / "after/search/titles.json").read_text("utf-8"))["records"]
+    data = json.loads((tmp_path / "after/search/words.json").read_text("utf-8"))["pages"]
+    places = [*(url for url, _ in data["pages"]), *(row[4] for row in titles if len(row) > 4)]
     unnamed = [record for record in records if record["url"].startswith("adrs/")]
     assert len(unnamed) == len(list((root / "docs/decisions").glob("*#*")))  # an address can't say `#`
     assert len(records) > 10

@@ -90,7 +90,7 @@ def test_an_open_page_follows_its_record(served: Served, tab: Tab) -> None:
     expect(page.locator(BOX)).to_have_count(0)
     folder = served.root / ".orbit/adrs/ADR-0003"
     folder.rename(served.root / "aside")
-    expect(page.locator("#orbit-lookup-id")).to_be_visible(timeout=WAIT_MS)
+    expect(page.locator("#orbit-lookup-text")).to_be_visible(timeout=WAIT_MS)
     (served.root / "aside").rename(folder)
     expect(page.locator("h1")).to_contain_text("Nothing talks", timeout=WAIT_MS)
 

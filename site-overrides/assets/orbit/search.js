@@ -1,4 +1,4 @@
-/* Finds records by the words that `orbit search` finds them by (search/terms.py), and adds what these weigh; it draws nothing. */
+/* The search box: finds records in the order of `orbit search`, and pages by the same ranking; both files of data are search_data.py's. */
 const MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e";
 const PIECE = /[A-Za-z0-9_\u00c0-\u1fff\u2c00-\u2fff\u3040-\u{10ffff}]+/gu;
 const WORD = new RegExp(`[\\p{L}\\p{N}${MARKS}]+`, "gu");
@@ -19,79 +19,242 @@ const meet = (letters, at) => {
 const parts = (word) => {
   if (/^[\x00-\x7f]*$/.test(word)) return word.match(PART) ?? [];
   const letters = [...word];
-  const found = [];
+  const result = [];
   for (let start = 0, at = 1; at <= letters.length; at++) {
     if (at < letters.length && !meet(letters, at)) continue;
-    found.push(letters.slice(start, at).join(""));
+    result.push(letters.slice(start, at).join(""));
     start = at;
   }
-  return found;
+  return result;
 };
 
 /* Returns the words of a text. */
 export const words = (text) => {
-  const found = [];
+  const result = [];
   for (const piece of text.normalize("NFKC").match(PIECE) ?? []) {
     for (const word of piece.match(WORD) ?? []) {
       for (const part of HEX.test(word) ? [word] : parts(word)) {
         const letters = [...part];
-        if (!UNSPACED.test(part)) found.push([...part.toLowerCase()].slice(0, LONGEST).join(""));
-        else for (let at = 0; at < Math.max(letters.length - 1, 1); at++) found.push(letters.slice(at, at + 2).join(""));
+        if (!UNSPACED.test(part)) result.push([...part.toLowerCase()].slice(0, LONGEST).join(""));
+        else for (let at = 0; at < Math.max(letters.length - 1, 1); at++) result.push(letters.slice(at, at + 2).join(""));
       }
     }
   }
-  return found;
+  return result;
 };
 
-/* Which file holds a word (site/finder.py). */
-const shardOf = (word, files) => {
-  const [first, second] = [...word].map((letter) => letter.codePointAt(0));
-  return (first * 31 + (second ?? 0)) % files;
-};
-
-const COMPLETED = 0.5; // what a word counts that was only begun
+const SHORTEST = 3, LONGEST_GRAM = 5;
+const SMOOTHING = 60; // of reciprocal rank fusion
+const COMPLETED = 0.5; // what a word counts of which only the beginning is typed
 const ENDING = /^[bdfglmnprt]?(?:s|e|es|d|ed|ing|ings|er|ers|ly|y|ies|ied|ion|ions|ment|ments)$/;
-
-/* Returns the terms that a word leads to, each with what it counts: its own, those of words that it begins, else that of the longest word that it begins with. */
-const termsOf = (word, known, open) => {
-  const found = new Map();
-  if (open) for (const other in known) if (other.startsWith(word)) found.set(known[other], COMPLETED);
-  if (Object.hasOwn(known, word)) found.set(known[word], 1);
-  for (let end = word.length - 1; end > 2 && !found.size; end--) {
-    const start = word.slice(0, end);
-    if (Object.hasOwn(known, start) && ENDING.test(word.slice(end))) found.set(known[start], 1);
-  }
-  return found;
+const runs = (term) => {
+  const marked = `_${term}_`, result = [];
+  for (let size = SHORTEST; size <= LONGEST_GRAM; size++)
+    for (let start = 0; start + size <= marked.length; start++) result.push(marked.slice(start, start + size));
+  return result;
+};
+const placesOf = (scores) => {
+  const places = new Map();
+  [...scores].sort((a, b) => b - a).forEach((score, at) => places.has(score) || places.set(score, at + 1));
+  return places;
 };
 
-/* Returns a function from what is typed to how many records that finds and the numbers of the `most` best; the last word may be
-   the start of one. `read` resolves to a file of words. Closed records, which `orbit search` leaves out, count half; what replaced them comes first. */
-export const finder = ({ records, looks, names, common, files }, read) => {
-  const closed = looks.map(([, css]) => css.startsWith("orbit-closed"));
-  const left = new Set(common);
-  const shards = new Map();
-  const shard = (number) => shards.get(number) ?? shards.set(number, read(`search/words/${number}.json`)).get(number);
-  return async (typed, most) => {
-    const scores = new Map();
-    const add = (row, weight) => scores.set(row, (scores.get(row) ?? 0) + weight);
-    const asked = words(typed);
-    const last = /[\p{L}\p{N}]$/u.test(typed) ? asked.at(-1) : null;
-    for (const word of new Set(asked)) {
-      if (left.has(word) && word !== last) continue;
-      const { words: known, terms } = await shard(shardOf(word, files));
-      const best = new Map();
-      for (const [term, part] of termsOf(word, known, word === last)) {
-        const held = terms[term];
-        for (let at = 0; at < held.length; at += 2) best.set(held[at], Math.max(best.get(held[at]) ?? 0, held[at + 1] * part));
-      }
-      best.forEach((weight, row) => add(row, weight));
+/* Texts that terms rank, and among the best the characters of these: the formulas of search/index.py. */
+class Texts {
+  constructor({ lengths, factor, norm: [base, slope], words: termOf, terms }, common) {
+    Object.assign(this, { lengths, factor, termOf, terms, common: new Set(common), slots: new Map(), near: new Map() });
+    this.norms = lengths.map((length) => base + slope * length);
+  }
+
+  /* Returns the words of a text without the common ones, and the last one if it may go on. */
+  asked(text) {
+    const all = words(text);
+    const last = /[\p{L}\p{N}]$/u.test(text) ? all.at(-1) : undefined;
+    return { list: all.filter((word) => !this.common.has(word)), last };
+  }
+
+  /* Returns the term of a word; of an unknown word, the term that it begins with. */
+  term(word) {
+    for (let end = word.length; end > Math.min(2, word.length - 1); end--) {
+      const start = word.slice(0, end);
+      if (end < word.length && !ENDING.test(word.slice(end))) continue;
+      if (Object.hasOwn(this.termOf, start)) return this.termOf[start];
+      if (Object.hasOwn(this.terms, start)) return start;
     }
-    scores.forEach((score, row) => closed[records[row][3]] && scores.set(row, score / 2));
-    const id = typed.trim().toLowerCase();
-    if (Object.hasOwn(names, id)) names[id].forEach((row) => add(row, 1e6));
-    if (id.length > 2) records.forEach(([own], row) => own.toLowerCase().startsWith(id) && add(row, own.length === id.length ? 2e6 : 1e5));
-    [...scores].forEach(([row, score]) => (records[row][5] ?? []).forEach((heir) => scores.set(heir, Math.max(scores.get(heir) ?? 0, score * 2))));
-    const order = [...scores].sort(([one, a], [other, b]) => b - a || one - other);
-    return { number: order.length, rows: order.slice(0, most).map(([row]) => row) };
+    return null;
+  }
+
+  /* Returns the terms of all words that begin so. */
+  begun(start) {
+    const own = Object.keys(this.terms).filter((term) => term.startsWith(start));
+    return new Set([...own, ...Object.keys(this.termOf).filter((word) => word.startsWith(start)).map((word) => this.termOf[word])]);
+  }
+
+  /* Returns the slots of the texts that have a term, each followed by what the term counts there. */
+  holders(term) {
+    if (!this.slots.has(term)) {
+      let slot = 0;
+      const steps = Object.hasOwn(this.terms, term) ? this.terms[term] : [];
+      this.slots.set(term, steps.map((number, at) => (at % 2 ? number : (slot += number))));
+    }
+    return this.slots.get(term);
+  }
+
+  worth(term) {
+    const frequency = this.holders(term).length / 2;
+    return frequency ? Math.log1p((this.lengths.length - frequency + 0.5) / (frequency + 0.5)) * this.factor : 0;
+  }
+
+  /* Returns the slots of the texts with one of the terms, with scores, the best first; of the terms of a word the heaviest counts. */
+  search(groups, allowed) {
+    const scores = new Map();
+    for (const group of groups) {
+      const best = new Map();
+      for (const [term, part] of group) {
+        const worth = this.worth(term) * part;
+        const holders = this.holders(term);
+        for (let at = 0; at < holders.length; at += 2) {
+          const slot = holders[at], count = holders[at + 1];
+          if (allowed[slot]) best.set(slot, Math.max(best.get(slot) ?? 0, (worth * count) / (count + this.norms[slot])));
+        }
+      }
+      best.forEach((weight, slot) => scores.set(slot, (scores.get(slot) ?? 0) + weight));
+    }
+    return [...scores].sort(([slot, score], [other, more]) => more - score || slot - other);
+  }
+
+  /* Returns at most `most` slots with scores in the order of both rankings; `query` are terms, repeated as often as they occur. */
+  ranked(query, pool, most, allowed) {
+    const ordered = [...new Set(query)].sort((term, other) => this.worth(other) - this.worth(term) || (term < other ? -1 : 1));
+    const hits = this.search(ordered.map((term) => [[term, 1]]), allowed).slice(0, most);
+    const head = hits.slice(0, pool);
+    const likeness = this.likeness(query, head.map(([slot]) => slot));
+    const first = placesOf(head.map(([, score]) => score)), second = placesOf(likeness);
+    const places = head.map(([, score], at) => 1 / (SMOOTHING + first.get(score)) + 1 / (SMOOTHING + second.get(likeness[at])));
+    const order = head.map((_, at) => at).sort((at, other) => places[other] - places[at] || at - other);
+    return [...order.map((at, place) => [head[at][0], head[place][1]]), ...hits.slice(pool)];
+  }
+
+  /* Returns the terms that have a run of characters, if it is a short one. */
+  having(run) {
+    if (run.length !== SHORTEST) return [];
+    if (!this.near.has(run)) this.near.set(run, Object.keys(this.terms).filter((term) => `_${term}_`.includes(run)));
+    return this.near.get(run);
+  }
+
+  /* Returns for each slot how many runs of characters its terms share with the query's. */
+  likeness(query, slots) {
+    if (!slots.length) return [];
+    const asked = new Map();
+    query.flatMap(runs).forEach((run) => asked.set(run, (asked.get(run) ?? 0) + 1));
+    const frequencies = new Map();
+    const near = new Map([...new Set([...asked.keys()].flatMap((run) => this.having(run)))].map((term) => [term, runs(term).filter((run) => asked.has(run))]));
+    near.forEach((shared, term) => {
+      const number = this.holders(term).length / 2;
+      new Set(shared).forEach((run) => frequencies.set(run, (frequencies.get(run) ?? 0) + number));
+    });
+    const size = this.lengths.length, worth = new Map();
+    frequencies.forEach((frequency, run) =>
+      worth.set(run, (1 + Math.log(asked.get(run))) * (Math.log((1 + size) / (1 + Math.min(frequency, size))) + 1) ** 2));
+    const totals = new Map(slots.map((slot) => [slot, 0]));
+    near.forEach((shared, term) => {
+      const weight = shared.reduce((sum, run) => sum + worth.get(run), 0);
+      const holders = this.holders(term);
+      for (let at = 0; at < holders.length; at += 2)
+        if (totals.has(holders[at]))
+          totals.set(holders[at], totals.get(holders[at]) + weight * (1 + Math.log(Math.max(holders[at + 1], 2) / 2)));
+    });
+    // The order of sums decides their last digits, which must not part what is equal.
+    return slots.map((slot) => Number((totals.get(slot) / Math.sqrt(this.lengths[slot] / 2 || 1)).toPrecision(12)));
+  }
+
+  /* Returns slots with scores: what the words find, then what words find that begin with the last one. */
+  found(text, { pool, most }, allowed) {
+    const { list, last } = this.asked(text);
+    const query = list.map((word) => this.term(word) ?? word);
+    const isKnown = last === undefined || this.common.has(last) || this.term(last) !== null;
+    const hits = isKnown ? this.ranked(query, pool, most, allowed) : [];
+    if (last === undefined) return hits;
+    const groups = list.slice(0, this.common.has(last) ? undefined : -1).map((word) => [[this.term(word) ?? word, 1]]);
+    const begun = [...this.begun(last)].map((term) => [term, COMPLETED]);
+    const slots = new Set(hits.map(([slot]) => slot));
+    const more = this.search([...groups, begun], allowed).filter(([slot]) => !slots.has(slot)).slice(0, most);
+    const scale = hits.length && more.length ? hits.at(-1)[1] / (more[0][1] * 1.001) : 1;
+    return [...hits, ...more.map(([slot, score]) => [slot, score * scale])];
+  }
+
+  /* Returns a function that says of a piece of text whether the question finds it. */
+  marker(text) {
+    const { list, last } = this.asked(text);
+    const terms = new Set(list.map((word) => this.term(word) ?? word));
+    return (piece) => words(piece).some((word) => terms.has(this.term(word) ?? word) || (last && word.startsWith(last)));
+  }
+}
+
+const LEAN = { pool: 0, most: 20, chunks: false }, BALANCED = { pool: 100, most: 100, chunks: true }, DEEP = { pool: 400, most: 400, chunks: true };
+const IDENTIFIER = /^(?:#?\d+|[\p{L}\p{N}_#./:-]*(?:[a-z][A-Z]|_|::|[\p{L}\p{N}_][/.][\p{L}\p{N}_]|\d)[\p{L}\p{N}_#./:-]*)$/u;
+const LONG = 15;
+const budgetOf = (text) => {
+  const pieces = text.trim().split(/\s+/);
+  if (pieces.length === 1 && IDENTIFIER.test(pieces[0].replace(/^["'“”‘’«»`]+|["'“”‘’«»`]+$/g, ""))) return LEAN;
+  return pieces.length > LONG || /[?？]\s*$/.test(text) ? DEEP : BALANCED;
+};
+const plain = (text) => text.toLowerCase().split(/\s+/).filter(Boolean).join(" ");
+
+/* Returns what finds records and pages: each takes what is typed and returns numbers, the best first. */
+export const finder = ({ records, looks, names }, data) => {
+  const texts = new Texts(data.records, data.common), sections = new Texts(data.pages, data.common);
+  const { owners } = data.records;
+  const look = (row) => looks[records[row][2]];
+  const rowsOf = new Map(Object.entries(names));
+  records.forEach(([id], row) => rowsOf.set(id.toLowerCase(), [row]));
+  const rowsTitled = new Map();
+  records.forEach(([, title], row) => rowsTitled.set(plain(title), [...(rowsTitled.get(plain(title)) ?? []), row]));
+
+  /* Returns the records whose ids the text has, or begins, and the closed ones whose title it is. */
+  const named = (text) => {
+    const ids = text.toLowerCase().split(/\s+/).map((word) => word.replace(/^[.,;:!?()[\]'"`]+|[.,;:!?()[\]'"`]+$/g, "")).filter((word) => word.includes("-"));
+    const rows = ids.flatMap((id) => rowsOf.get(id) ?? []);
+    const begun = rows.length || ids.length !== 1 ? [] : records.flatMap(([id], row) => (id.toLowerCase().startsWith(ids[0]) ? [row] : []));
+    const titled = rowsTitled.get(plain(text)) ?? [];
+    return [...rows, ...begun, ...(titled.every((row) => look(row).closed) ? titled : [])];
+  };
+
+  /* Returns for each record what a text of it leads to: itself, or what took its place. */
+  const leads = [false, true].map((everything) => {
+    const isFound = (row) => everything || look(row).searched;
+    return records.map(([, , , heirs = []], row) => (isFound(row) || !look(row).closed ? [row] : heirs).filter(isFound));
+  });
+  const slots = (everything, chunks) => owners.map((row, slot) => (chunks || row !== owners[slot - 1]) && leads[+everything][row].length > 0);
+  const ranked = (text, budget, everything) => {
+    const allowed = slots(everything, budget.chunks);
+    const scores = new Map();
+    const add = (row, score) => leads[+everything][row].forEach((heir) => scores.has(heir) || scores.set(heir, score));
+    named(text).forEach((row) => add(row, Infinity));
+    texts.found(text, budget, allowed).forEach(([slot, score]) => add(owners[slot], score));
+    return [...scores].sort(([row, score], [other, more]) => more - score || row - other).map(([row]) => row);
+  };
+
+  return {
+    names: (text) => named(text).length > 0,
+    records(text) {
+      const budget = budgetOf(text), first = ranked(text, budget, false);
+      const rows = first.length || budget !== LEAN ? first : ranked(text, BALANCED, false);
+      // A closed record that is named comes after what took its place; others that `orbit search` leaves out come last.
+      const closed = named(text).filter((row) => look(row).closed).flatMap((row) => [...leads[0][row], row]);
+      return [...new Set([...closed, ...rows, ...ranked(text, { ...BALANCED, pool: 0 }, true)])];
+    },
+    pages(text) {
+      const best = new Map();
+      for (const [slot] of sections.found(text, BALANCED, sections.lengths)) {
+        const page = data.pages.sections[slot][0];
+        if (!best.has(page)) best.set(page, slot);
+      }
+      return [...best.values()];
+    },
+    marker: (text) => {
+      const [first, second] = [texts.marker(text), sections.marker(text)];
+      return (piece) => first(piece) || second(piece);
+    },
   };
 };

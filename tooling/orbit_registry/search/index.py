@@ -2,8 +2,8 @@
 
 A text is three fields. A term counts 3 in the title, 2.5 in the tags, 1 in the body; the sum is weighed as one text
 (BM25F). A score is the part reached of what no text can exceed, so that it lies between 0 and 1 and two queries can be
-compared. SQL and the site's search box get the weights as tables and only add them; here the best texts are ranked a
-second time by the characters of their terms.
+compared. SQL gets the weights as tables and only adds them; here the best texts are ranked a second time by the
+characters of their terms. The site's search box (`search.js`) gets the counts and does the same.
 """
 
 from __future__ import annotations
@@ -83,18 +83,28 @@ class Index:
         return self._slots
 
     @cached_property
-    def _lengths(self) -> list[int]:
+    def lengths(self) -> list[int]:
+        """Twice what all terms of a text count, by slot."""
         return [sum(counts.values()) for counts in self._counts]
 
     @cached_property
+    def norm(self) -> tuple[float, float]:
+        """What every text has below the line, twice, and what each unit of its length adds."""
+        average = sum(self.lengths) / len(self.lengths) if any(self.lengths) else 1.0
+        return 2 * K1 * (1 - B), 2 * K1 * B / average
+
+    @cached_property
     def _norms(self) -> list[float]:
-        """What a text's length adds below the line, twice, by slot."""
-        average = sum(self._lengths) / len(self._lengths) if any(self._lengths) else 1.0
-        return [2 * K1 * (1 - B) + 2 * K1 * B / average * length for length in self._lengths]
+        base, slope = self.norm
+        return [base + slope * length for length in self.lengths]
 
     def holders(self, term: str) -> Sequence[int]:
         """Return the slots of the texts that have a term."""
         return self._slots.get(term, ())
+
+    def counts(self, term: str) -> Iterator[tuple[int, int]]:
+        """Yield the slots of the texts that have a term, each with twice what the term counts there."""
+        return ((slot, self._counts[slot][term]) for slot in self.holders(term))
 
     def worth(self, term: str) -> float:
         """Return what a term weighs in a text of nothing else."""
@@ -107,8 +117,8 @@ class Index:
 
     def weights(self, term: str) -> Iterator[tuple[int, float]]:
         """Yield the slots of the texts that have a term, each with what the term weighs there."""
-        worth, counts, norms = self.worth(term), self._counts, self._norms
-        return ((slot, worth * (count := counts[slot][term]) / (count + norms[slot])) for slot in self.holders(term))
+        worth, norms = self.worth(term), self._norms
+        return ((slot, worth * count / (count + norms[slot])) for slot, count in self.counts(term))
 
     def record_weights(self) -> Weights:
         """Return what words weigh in records, for readers that only add: the best of a record's texts counts."""
@@ -190,7 +200,7 @@ class Index:
         for slot in slots:
             shared = ((weights[term], count) for term, count in self._counts[slot].items() if term in weights)
             total = math.fsum(weight * (1 + math.log(max(count, 2) / 2)) for weight, count in shared)
-            likeness.append(total / math.sqrt(self._lengths[slot] / 2 or 1.0))
+            likeness.append(total / math.sqrt(self.lengths[slot] / 2 or 1.0))
         return likeness
 
 

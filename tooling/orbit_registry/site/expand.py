@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from html import escape
@@ -15,6 +15,7 @@ from typing import Any
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.kind import Kind
+from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import index_of
@@ -36,8 +37,8 @@ from orbit_registry.site.redirects import HEAD, folder_pages, redirect_pages
 from orbit_registry.site.result import Progress
 from orbit_registry.site.search_data import description_of
 from orbit_registry.site.sitemap import ASSETS, url_of
-from orbit_registry.site.stage import BuildContext
-from orbit_registry.site.urls import file_of, relative
+from orbit_registry.site.stage import DOCS, BuildContext
+from orbit_registry.site.urls import document_url, file_of, relative
 from orbit_registry.site.views import Relations, card_html, cited_urls, document_view, listing, record_view
 from orbit_registry.snapshot.edges import References
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
@@ -128,6 +129,9 @@ CARDS = slot("cards")
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
 MOST_ON_A_LANDING = 8
 _LEFT_OUT = re.compile(rf"(?:{SHELL}/.*|sitemap\.xml(?:\.gz)?|.*\.map)\Z")
+_THEMES_SEARCH = re.compile(r"(?:search/search_index\.json|search\.json|assets/javascripts/(?:workers|lunr)/.*)\Z")
+"""What the theme's own search reads, which our search box replaces."""
+_SEARCH_BOX = "data-orbit-search="
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +174,7 @@ class Expansion:
     def run(self) -> list[Diagnostic]:
         """Write every page and return what is wrong with them."""
         empty = empty_pages(self.generated)
+        self.has_search_box = all(_SEARCH_BOX in html for html in empty.values())
         shell = merged(facts_of(html, "") for html in empty.values())
         self.policy = policy_of(empty.values(), shell.foreign if self.is_trusted else ())
         self.shells = shells_of(empty, self.policy, self.base_url)
@@ -287,7 +292,7 @@ class Expansion:
         pages = {document.url: document.path for document in self.context.sources.documents}
         for file in sorted(path for path in self.generated.rglob("*") if path.is_file()):
             path = file.relative_to(self.generated).as_posix()
-            if _LEFT_OUT.match(path):
+            if _LEFT_OUT.match(path) or (self.has_search_box and _THEMES_SEARCH.match(path)):
                 continue
             if not path.endswith(".html"):
                 self.out.write(path, file.read_bytes())
@@ -372,18 +377,27 @@ class Expansion:
             self.pages.page(SNAPSHOT, [stamps, doubts, self.context.citing], self._snapshot)
         for path, text in feeds.files(records, self.context.sources.title, self.base_url, self._lead):
             self.out.write(path, text)
-        # What the generator made a page of, its own search finds.
-        entries = [(record, self._lead(record)) for record in records if record.page is None]
-        key = [[record.path, self.loader.stamp(record)] for record in records]
-        texts = map(self.loader.with_full_prose, records)
-        shards = search_data.paths(len(entries))
-        self._write_lazily(
-            shards, key, lambda: dict(search_data.files(entries, index_of(texts), self.relations.successors))
-        )
+        self._search_data()
         self.out.write(explorer.DATA, explorer.data(records, half_life_days()))
         lines = (json.dumps(listing(record, self.relations), ensure_ascii=False) for record in records)
         self.out.write(RECORDS, '{"records": [\n' + ",\n".join(lines) + "\n]}\n")
         _write_for_robots(self.out, places, self.base_url, records)
+
+    def _search_data(self) -> None:
+        """Write what the search box reads: records in the order of equal hits, and sections of pages."""
+        half_life = half_life_days()
+        records = sorted(self.records, key=lambda record: rank_order(record, half_life))
+        sources = self.context.sources
+        directories = sources.user_config is None or sources.user_config.directories
+        own = (name for name in sources.curated if name not in sources.user_files)
+        excluded = {document_url(f"{DOCS}/{name}", DOCS, directories) for name in own} | self.adopted.keys()
+        sections = search_data.sections_of(self.generated, excluded)
+        self.out.write(search_data.TITLES, search_data.titles(records, self.relations.successors))
+        key = [[[record.path, self.loader.stamp(record)] for record in records], key_of(sections)]
+        self.pages.page(search_data.WORDS, key, lambda: Content(self._words(records, sections)))
+
+    def _words(self, records: Sequence[Record], sections: Sequence[search_data.Section]) -> str:
+        return search_data.words(records, index_of(map(self.loader.with_full_prose, records)), sections)
 
     def _snapshot(self) -> Content:
         from orbit_registry.snapshot.export import export_snapshot  # most builds write none

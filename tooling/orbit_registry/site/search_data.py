@@ -1,28 +1,31 @@
-"""Data of the search box: the records it shows, and the weight of each term in them."""
+"""Data of the search box: titles of records, and what words count in records and in sections of pages."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
+from html import unescape
+from pathlib import Path
+from typing import NamedTuple
 
 from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.model.record import Record
-from orbit_registry.search.index import Index
+from orbit_registry.search.index import K1, Counts, Index, Key, counts_of
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.words import status_css
 
-DATA = "search/records.json"
-FOLDER = "search/words"
-IN_A_FILE = 64
-"""Of more records than that for each file of words, there are twice as many files."""
-FEWEST_FILES, MOST_FILES = 16, 256
+TITLES, WORDS = "search/titles.json", "search/words.json"
+"""What the box reads when it gets the focus, and when the first letter is typed."""
+GENERATED = ("search/search_index.json", "search.json")
+"""Where MkDocs and Zensical write the sections of pages."""
 LONGEST_LEAD = 160
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _SKIPPED = re.compile(
     r"(?:#|\||<!--|```|~~~|---|===|[-*+]?\s*\**(?:status|date|deciders|tags|legacy_id)\**\s*:)", re.IGNORECASE
 )
+_TAG = re.compile(r"<[^>]*>")
 _MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*_]{1,3}|^(?:[-*+>]|\d+[.)])\s+")
 
 
@@ -31,65 +34,92 @@ def description_of(record: Record, prose: str) -> str:
     return record.text("summary") or lead(prose) or record.title
 
 
-def paths(records: int) -> list[str]:
-    """Return the files by their path in the site, for so many records."""
-    number = FEWEST_FILES
-    while number < MOST_FILES and number * IN_A_FILE < records:
-        number *= 2
-    return [DATA, *(f"{FOLDER}/{shard}.json" for shard in range(number))]
+class Section(NamedTuple):
+    """A part of a page below one heading, as the generator's search has it."""
+
+    page: str
+    anchor: str
+    title: str
+    text: str
 
 
-def shard_of(word: str, number: int) -> int:
-    """Return which file holds a word: words with the same first two letters share one."""
-    first, second = ord(word[0]), ord(word[1]) if len(word) > 1 else 0
-    return (first * 31 + second) % number
+def sections_of(generated: Path, excluded: Container[str]) -> list[Section]:
+    """Return the sections of the generator's pages, but for `excluded` ones, by address."""
+    file = next(filter(Path.is_file, (generated / name for name in GENERATED)), None)
+    content = json.loads(file.read_text("utf-8")) if file is not None else {}
+    entries = ((entry, *entry["location"].split("#", 1)) for entry in content.get("docs") or content.get("items") or ())
+    return [
+        Section(page, anchor[0] if anchor else "", _plain(entry["title"]), _plain(entry["text"]))
+        for entry, page, *anchor in entries
+        if page not in excluded
+    ]
 
 
-def files(
-    entries: Sequence[tuple[Record, str]], index: Index, successors: Callable[[Record], Sequence[Record]]
-) -> Iterator[tuple[str, str]]:
-    """Yield the files by their path in the site; `entries` are records, each with how its text begins.
+def _plain(html: str) -> str:
+    return " ".join(unescape(_TAG.sub(" ", html)).split())
 
-    The first has the records as [id, title, address, number of the look, first line], a closed one with the numbers of
-    its `successors` after that, the looks, the records of each earlier name, and the common words. Each of the others
-    has words with their terms, and what these terms weigh: the number of a record and a hundred times the weight, in
-    turns.
+
+def titles(records: Sequence[Record], successors: Callable[[Record], Sequence[Record]]) -> str:
+    """Return the file of titles: records as [id, title, number of the look, numbers of successors, address].
+
+    The last two are left out where they say nothing new. A look is a status in the folder of a kind. Records are in the
+    order of equal hits.
     """
-    data, *shards = paths(len(entries))
-    look_of = [(record.status.word, status_css(record.status)) for record, _ in entries]
-    looks = {look: number for number, look in enumerate(dict.fromkeys(look_of))}
+    numbers = {record.path: number for number, record in enumerate(records)}
     names: defaultdict[str, list[int]] = defaultdict(list)
-    numbers = {record.path: number for number, (record, _) in enumerate(entries)}
-    rows: list[list[object]] = []
-    for number, ((record, first_line), look) in enumerate(zip(entries, look_of, strict=True)):
+    looks: dict[tuple[object, ...], int] = {}
+    rows = []
+    for number, record in enumerate(records):
         for name in record.legacy_ids:
             names[name.lower()].append(number)
+        status, folder = record.status, f"{record.kind.plural}/"
+        look = (status.word, status_css(status), folder, status.searched, record.phase == "closed")
         heirs = [numbers[later.path] for later in successors(record) if later.path in numbers]
-        rows.append([record.id, record.title, url_of(record), looks[look], first_line, *([heirs] if heirs else [])])
-    content = {"records": rows, "looks": list(looks), "names": names, "common": sorted(STOP_WORDS)}
-    yield data, _as_json({**content, "files": len(shards)})
-    postings = _postings([record.path for record, _ in entries], index)
-    words: list[dict[str, str]] = [{} for _ in shards]
-    for word, term in sorted({**{term: term for term in index.terms}, **index.stems}.items()):
-        if postings[term]:
-            words[shard_of(word, len(shards))][word] = term
-    for path, shard_words in zip(shards, words, strict=True):
-        terms = {term: postings[term] for term in sorted(set(shard_words.values()))}
-        yield path, _as_json({"words": shard_words, "terms": terms})
+        url = url_of(record)
+        row: list[object] = [record.id, record.title, looks.setdefault(look, len(looks)), heirs, url]
+        del row[5 if url != f"{folder}{record.id}/" else 4 if heirs else 3 :]
+        rows.append(row)
+    keys = ("word", "css", "folder", "searched", "closed")
+    return _as_json({"records": rows, "looks": [dict(zip(keys, look, strict=True)) for look in looks], "names": names})
 
 
-def _postings(record_paths: Sequence[str], index: Index) -> Mapping[str, Sequence[int]]:
-    """Return for each term the number of each record that has it, followed by its weight in the record's best part."""
-    numbers = {path: number for number, path in enumerate(record_paths)}
-    rows = [numbers.get(path) for path, _ in index.keys]
-    postings: dict[str, list[int]] = {}
+def words(records: Sequence[Record], index: Index, sections: Sequence[Section]) -> str:
+    """Return the file of words: what each counts in the texts of records, as `index` has it, and in sections of pages.
+
+    `records` are in the order of `titles`; the first of a record's texts is its own, the others are its chunks.
+    """
+    numbers = {record.path: number for number, record in enumerate(records)}
+    pages: dict[str, tuple[int, str]] = {}
+    texts: dict[Key, Counts] = {}
+    places = []
+    for slot, section in enumerate(sections):
+        number, title = pages.setdefault(section.page, (len(pages), section.title))
+        above = "" if section.title == title else title
+        texts["", slot] = counts_of((section.title, "", f"{above}\n{section.text}"))
+        places.append([number, section.anchor, section.title])
+    content = {
+        "common": sorted(STOP_WORDS),
+        "records": {"owners": [numbers[path] for path, _ in index.keys], **_table(index)},
+        "pages": {
+            "pages": [[url, title] for url, (_, title) in pages.items()],
+            "sections": places,
+            **_table(Index(texts)),
+        },
+    }
+    return _as_json(content)
+
+
+def _table(index: Index) -> dict[str, object]:
+    """Return an index as the box reads it: of each term the steps from text to text that has it, and its counts."""
+    terms = {}
     for term in index.terms:
-        best: dict[int, int] = {}
-        for slot, weight in index.weights(term):
-            if (row := rows[slot]) is not None:
-                best[row] = max(best.get(row, 0), round(weight * 100))
-        postings[term] = [number for row in sorted(best) for number in (row, best[row])]
-    return postings
+        steps = terms[term] = list[int]()
+        before = 0
+        for slot, count in index.counts(term):
+            steps += (slot - before, count)
+            before = slot
+    stems = {word: term for word, term in index.stems.items() if word != term}
+    return {"factor": K1 + 1, "norm": index.norm, "lengths": index.lengths, "words": stems, "terms": terms}
 
 
 def lead(prose: str) -> str:
