@@ -101,9 +101,9 @@ class Learnings(Sequence[Learning]):
     @overload
     def __getitem__(self, index: int) -> Learning: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[Learning, ...]: ...
-    def __getitem__(self, place: int | slice) -> Learning | tuple[Learning, ...]:
-        return self.items[place]
+    def __getitem__(self, index: slice) -> tuple[Learning, ...]: ...
+    def __getitem__(self, index: int | slice) -> Learning | tuple[Learning, ...]:
+        return self.items[index]
 
 
 class LearningsContextInjector:

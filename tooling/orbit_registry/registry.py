@@ -171,13 +171,13 @@ class Registry:
             self.refresh()
 
     def add_adr(
-        self, wanted: adrs.NewAdr, *, admit: PreWriteHook | None = None, dry_run: bool = False
+        self, decision: adrs.NewAdr, *, admit: PreWriteHook | None = None, dry_run: bool = False
     ) -> adrs.AddResult:
         """Add a decision: record and document in one step."""
         from orbit_registry.operations import adr as adrs
 
         self.refresh()
-        return adrs.add_adr(self.workspace, wanted, self.author(), admit, dry_run=dry_run)
+        return adrs.add_adr(self.workspace, decision, self.author(), admit, dry_run=dry_run)
 
     def amend_adr(self, any_id: str, text: str, task: str, date: str | None = None) -> Record:
         """Add a dated amendment to a decision."""
@@ -338,12 +338,12 @@ class Registry:
         self.refresh()
         return follow_renames(self.workspace, self.collection.records.of_kind(kind), write=write)
 
-    def verify(self, any_id: str, said: verification.Verification) -> verification.VerifyResult:
+    def verify(self, any_id: str, statement: verification.Verification) -> verification.VerifyResult:
         """State that a record still holds."""
         from orbit_registry.operations.freshness import verify as verification
 
         self.refresh()
-        return verification.verify(self.workspace, any_id, said, self.author())
+        return verification.verify(self.workspace, any_id, statement, self.author())
 
     def vote(self, any_id: str, task: str, model: str | None = None) -> voting.VoteResult:
         """Vote for a record that helped in a task."""
@@ -415,13 +415,17 @@ class Registry:
         self.refresh()
         named_paths = {self._found(any_id).path for any_id in any_ids}
         open_ones = {record.path for record in self.collection.records if record.phase != "closed" and not record.globs}
-        return suggestions(self.workspace, [one for one in self.records if one.path in (named_paths or open_ones)])
+        return suggestions(
+            self.workspace, [record for record in self.records if record.path in (named_paths or open_ones)]
+        )
 
-    def add_globs(self, wanted: Mapping[str, Sequence[Proposal]], *, write: bool = False) -> list[FileChange]:
+    def add_globs(self, proposals: Mapping[str, Sequence[Proposal]], *, write: bool = False) -> list[FileChange]:
         """Return the changes that add proposed globs by record path; `write` writes them."""
         from orbit_registry.operations import links as linking
 
-        pairs = [(record, [entry.glob for entry in wanted.get(record.path, ())]) for record in self.collection.records]
+        pairs = [
+            (record, [entry.glob for entry in proposals.get(record.path, ())]) for record in self.collection.records
+        ]
         return (linking.add_globs if write else linking.plan_globs)(self.workspace, pairs)
 
     def query(self, sql: str, form: str = "table") -> str:

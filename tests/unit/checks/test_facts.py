@@ -9,6 +9,7 @@ import pytest
 
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
+from orbit_registry.matching.sync import sync_index
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.registry import Registry
 from orbit_registry.repository.reader import Reading
@@ -181,6 +182,8 @@ def test_a_killed_git_is_an_error(
             Registry.open(project).freshness()
         with pytest.raises(GitStoppedError):
             open_workspace(project).git.ask("rev-parse", question)
+        with pytest.raises(GitStoppedError):
+            sync_index(open_workspace(project))
 
 
 def test_file_names_need_not_be_utf8(project: Path, git: Git) -> None:

@@ -77,8 +77,15 @@ def test_an_id_nobody_has_leads_to_the_nearest(query: str, nearest: list[str]) -
     assert advice == "`orbit list --all` shows the ids there are"
 
 
-@pytest.mark.parametrize("query", ["adr_7", "adr 007", "./docs/adr/0007-use-x.md", "0007-use-x.md"])
-def test_short_numbers_and_document_paths_suggest_their_record(query: str) -> None:
+@pytest.mark.parametrize("query", ["7", "adr-7", "ADR 007", "adr_7", "adr#0007", "adr-0007"])
+def test_a_number_as_people_write_it_means_its_decision(query: str) -> None:
+    records = RecordSet([decision(number, title=f"Decision {number}") for number in (7, 17, 70, 207)])
+
+    assert records.get(query).id == "ADR-0007"
+
+
+@pytest.mark.parametrize("query", ["./docs/adr/0007-use-x.md", "0007-use-x.md"])
+def test_document_paths_suggest_their_record(query: str) -> None:
     alike = [decision(number, title=f"Decision {number}") for number in (17, 27, 70, 207, 277, 297)]
     source = {"path": "docs/adr/0007-use-x.md", "format": "file", "authority": "document"}
     records = RecordSet([*alike, decision(7, title="Sessions", source=source)])

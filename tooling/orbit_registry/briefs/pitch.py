@@ -98,7 +98,7 @@ class Pitch:
                 {
                     "rank": rank, "id": entry.candidate.id, "target": str(entry.candidate.target),
                     "kind": entry.candidate.kind, "title": entry.candidate.title, "score": entry.score,
-                    "factors": [{"factor": name, "weight": weight, "why": why} for name, weight, why in entry.factors],
+                    "factors": [{"factor": name, "weight": size, "why": why} for name, size, why in entry.factors],
                 }
                 for rank, entry in enumerate(self.pitched, 1)
             ],

@@ -456,13 +456,13 @@ class Project:
         top, example = PurePosixPath(test).parts[0], form.replace("{}", "NAME")
         before, _, after = form.partition("{}")
         sources = (path.with_name(path.name.removeprefix(before).removesuffix(after) + suffix) for path in tests)
-        places = {
+        counts = {
             "next to it": sum(str(path) in self.files for path in sources),
             f"in `{top}/`": sum(path.parts[0] == top for path in tests),
         }
-        for place, count in places.items():
+        for folder, count in counts.items():
             if len(tests) >= FEWEST and count >= SHARE * len(tests):
-                return f"The test of `NAME{suffix}` is {place}, as `{example}`.", count
+                return f"The test of `NAME{suffix}` is {folder}, as `{example}`.", count
         return "", 0
 
     def registers(self, added: str, edited: str) -> int:

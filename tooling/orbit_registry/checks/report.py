@@ -28,14 +28,14 @@ def _text(outcome: CheckOutcome, most: int = MOST_OF_A_CODE) -> str:
 def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
     """Yield the report line by line."""
     severities = list(Severity)
-    seen: Counter[str] = Counter()
+    printed: Counter[str] = Counter()
     totals = Counter(diagnostic.code for diagnostic in outcome.diagnostics)
     for diagnostic in sorted(outcome.diagnostics, key=lambda finding: severities.index(finding.severity)):
         code = diagnostic.code
-        seen[code] += 1
-        if seen[code] <= most:
+        printed[code] += 1
+        if printed[code] <= most:
             yield from _diagnostic_lines(diagnostic)
-        elif seen[code] == totals[code]:
+        elif printed[code] == totals[code]:
             more = "orbit check --format json" if most == MOST else f"orbit check --code {code}"
             yield f"    … and {totals[code] - most:,} more {code}: `{more}`"
     for diagnostic in outcome.fixed:

@@ -91,12 +91,12 @@ def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tupl
     """Return the citations in `text` outside the `skip` spans (sorted, not overlapping), in order."""
     if forms.first.search(text) is None:
         return ()
-    places = sorted((*_strong(text, forms), *_weak(text, forms)), key=lambda place: place[1].start)
-    if not places:  # a prefix such as `R-` occurs in many words
+    matches = sorted((*_strong(text, forms), *_weak(text, forms)), key=lambda entry: entry[1].start)
+    if not matches:  # a prefix such as `R-` occurs in many words
         return ()
     lines = TextLines(text)
     citations = [
-        Citation(cited, lines.position(span.start), span, number, weak) for cited, span, number, weak in places
+        Citation(cited, lines.position(span.start), span, number, weak) for cited, span, number, weak in matches
     ]
     return citations_outside(citations, skip)
 

@@ -192,7 +192,7 @@ class HookCall:
             call.message = f"{call.message}\n{text}" if call.message else text
         context = context_of(call, paths, event.at)
         if call.arguments and index.lookup(OPTIONS)[0]:
-            from orbit_registry.hook.options import added_names  # only where decisions reject something
+            from orbit_registry.hook.rejected_options import added_names  # only where decisions reject something
 
             context.names = added_names(call.arguments, paths[0] if paths else "", root)
         chosen = select(index, context, session_log)

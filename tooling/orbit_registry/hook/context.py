@@ -26,30 +26,30 @@ PROJECT_VARIABLE = b"ORBIT_PROJECT"
 MIN_RELEVANCE = 0.05
 """Default of the score, from 0 to 1, that a text needs for a rule."""
 DROPS = {
-    "untrusted": "it is not what the default branch holds",
+    "untrusted": "the default branch has another version of it",
     "expired": "its time is over",
     "stale": "it may be out of date, and a line that says so would not help",
     "gone": "its file is gone since the last sync",
-    "broad": "it would be shown for more than 15 % of recent commits: it is for a session's start and briefs",
-    "project": "it holds for another project",
-    "agent": "it names other agents",
-    "task": "it names other tasks",
-    "category": "its category is none of the agent's",
-    "context": "it holds in contexts that the task's text does not name",
-    "anti-context": "the task's text names a context in which it does not hold",
-    "procedural": "it is about how work is done: this is no work on code, no command of its purpose and not its error",
-    "below relevance": "the words of the prompt or task fit it less than `push.min_relevance` asks for",
-    "planning": "it tells of a target, which concerns planning: elsewhere only a path of its scope leads to it",
+    "broad": "more than 15 % of recent commits touch its scope: it is shown at a session's start and in briefs",
+    "project": "it is for another project",
+    "agent": "it is for other agents",
+    "task": "it is for other tasks",
+    "category": "the agent gets other categories",
+    "context": "the task's text names none of its contexts",
+    "anti-context": "the task's text names a context that it excludes",
+    "procedural": "it is about how to work: the task writes no code, and its command or error did not occur",
+    "below relevance": "the words of the prompt or task match it less than `push.min_relevance` requires",
+    "planning": "it names a target, which concerns planning: elsewhere only a path of its scope shows it",
     "version": "another version of it is shown, or a record that replaces or extends it",
-    "rule": "it is a rule that does not fit the text, or that no path, tag, project or shown record leads to",
+    "rule": "it is a rule that does not match the text, or no path, tag, project or shown record leads to it",
     "already shown": "this session has it",
     "already named": "this session has its title",
     "withheld": "this session does without it, to measure what showing it does",
     "call cap": f"{PER_CALL} are shown at a time",
     "session cap": f"{PER_SESSION} are shown in a session",
     "category cap": "an agent gets a few of each category",
-    "token cap": f"a reply has {TOKENS} tokens where nothing else is said, {PROCEDURAL_TOKENS} of them procedural, "
-    "and in a brief each kind its own",
+    "token cap": f"a reply has at most {TOKENS} tokens, {PROCEDURAL_TOKENS} of them procedural, unless configured "
+    "otherwise; in a brief each kind has its own limit",
 }
 """All reasons for not showing a record that something leads to."""
 SKIPS = {

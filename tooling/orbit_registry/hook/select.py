@@ -258,7 +258,7 @@ def _find_options(index: "Index", context: Context, triggers: "Triggers", by_wor
     text = context.text if context.surface in (PROMPT, BRIEF) else ""
     if not (text or context.names) or not index.lookup(OPTIONS)[0]:
         return {}
-    from orbit_registry.hook.options import options_named  # few projects' calls have use for it
+    from orbit_registry.hook.rejected_options import options_named  # few projects' calls have use for it
 
     options = options_named(index, text, context.names)
     for number in options:
@@ -269,7 +269,7 @@ def _find_options(index: "Index", context: Context, triggers: "Triggers", by_wor
 
 def _show_options(fitting: "list[Match]", options: "Mapping[int, int]") -> None:
     """Let the matches that reject an option show it, once for each option."""
-    from orbit_registry.hook.options import option_line
+    from orbit_registry.hook.rejected_options import option_line
 
     for match in fitting:
         position = options.get(match.row.number)
@@ -339,19 +339,25 @@ def _pointer_line(row: "Row", now: float) -> str:
     return f"- [{row.values[ID]}] may be out of date ({cause}): {row.values[PATH]}" if cause else ""
 
 
+def bar_reason(row: "Row", now: float, project: str) -> str:
+    """Return why a record is left out everywhere; empty if it is not."""
+    if row.flags & UNTRUSTED:
+        return "untrusted"
+    if row.is_expired(now):
+        return "expired"
+    return "project" if is_other_project(row.values[PROJECT], project) else ""
+
+
 def _drop_reason(
     row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "Mapping[int, float] | None" = None
 ) -> str:
     """Return why a record is left out, whatever its session was shown; empty if it may be shown."""
     agents, tasks = row.words(AGENTS), row.words(TASKS)
-    if row.flags & UNTRUSTED:
-        return "untrusted"
-    if row.is_expired(context.now):
-        return "expired"
+    reason = bar_reason(row, context.now, context.project)
+    if reason:
+        return reason
     if row.flags & BROAD and context.surface in (TOOL, PROMPT) and all(trigger[0] == "/" for trigger, _ in triggers):
         return "broad"
-    if is_other_project(row.values[PROJECT], context.project):
-        return "project"
     if context.agent and agents and context.agent not in agents:
         return "agent"
     if context.task and tasks and context.task not in tasks:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError, SnapshotError, WriteError
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import TRIGGERS, is_other_project, working_project
+from orbit_registry.hook.context import DROPS, TRIGGERS, is_other_project, working_project
 from orbit_registry.hook.index import Index, Row
-from orbit_registry.hook.select import LINKED, linked_rules
+from orbit_registry.hook.select import LINKED, bar_reason, linked_rules
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.sync import index_in_memory, open_index, sync_index
@@ -23,26 +23,21 @@ from orbit_registry.workspace.workspace import Workspace, find_workspace, open_w
 
 _PUSHED = "pushed"
 VERDICTS: Mapping[str, str] = {
-    _PUSHED: "matches and is pushed",
-    "broad": "matches, and files of more than 15 % of recent commits too: for briefs, not for tool calls",
-    "excluded": "a glob of the record takes the path away",
-    "no match": "a part of the glob fits, the whole does not",
-    "not live": "matches, but does not hold: it waits or is closed",
-    "not pushed": "matches, but this status is never pushed, or the record waits in this machine's inbox",
-    "untrusted": "matches, but it is not what the default branch holds, and push.trust asks for that",
-    "expired": "matches, but its time is over",
-    "project": "matches, but is for another project",
-    "stale": "matches, but may be out of date, and is about how work is done",
-    "doubted": "matches, but may be out of date: pushed as one line that says so",
+    **{key: f"matches, but {DROPS[key]}" for key in ("untrusted", "expired", "project", "gone", "broad", "stale")},
+    _PUSHED: "matches and is shown",
+    "excluded": "a glob of the record excludes the path",
+    "no match": "a part of the glob matches, the whole does not",
+    "not live": "matches, but waits for review or is closed",
+    "not pushed": "matches, but its status is never shown, or the record is in this machine's inbox",
+    "doubted": "matches, but may be out of date: shown as one line that says so",
     "unstated": "matches, but no status is stated: shown as one line that says so",
-    "rule": "matches, and is a rule: pushed where no text of a task is known, else only if it fits the text",
-    "overridden": "matches, but is a personal record that one of the project's own overrides",
+    "rule": "matches, and is a rule: shown if it fits the text of the task, or if there is no text",
+    "overridden": "matches, but is a personal record that a record of the project overrides",
     "link": "linked with a record that is shown here: shown with that, as a rule is",
-    "changed": "its file has changed since the index was made: pushed as one line that names it",
-    "gone": "its file is gone since the index was made",
+    "changed": "its file has changed since the last sync: shown as one line that names it",
 }
 _PUSHED_KEYS = (_PUSHED, "doubted", "unstated", "rule", "link", "changed")
-"""Keys of what is pushed."""
+"""Keys of what is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,19 +245,12 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
 
 def _standing(index: Index, row: Row, now: float, project: str) -> str:
     """Return the key of the verdict on a record whose glob matches a path."""
-    difference = index.difference(row)
     is_live = row.values[reader.PHASE] == "live"
     verdict = "rule" if row.values[reader.GATE] == LINKED else _PUSHED
     if row.number >= index.pushed:
         verdict = "not live" if not is_live else "overridden" if is_personal(row) else "not pushed"
-    elif row.flags & reader.UNTRUSTED:
-        verdict = "untrusted"
-    elif row.is_expired(now):
-        verdict = "expired"
-    elif is_other_project(row.values[reader.PROJECT], project):
-        verdict = "project"
-    elif difference:
-        verdict = difference
+    elif reason := bar_reason(row, now, project) or index.difference(row):
+        verdict = reason
     elif row.flags & reader.BROAD:
         verdict = "broad"
     elif not is_live:

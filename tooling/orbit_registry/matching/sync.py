@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import GitError, OrbitError
+from orbit_registry.errors import GitError, GitStoppedError, OrbitError
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index
 from orbit_registry.hook.project import index_file, stamp
@@ -169,6 +169,8 @@ def _tracked(workspace: Workspace) -> Sequence[str]:
     """Return the tracked files from the root; none outside git, where no scope is broad."""
     try:
         return workspace.git.tracked() or ()
+    except GitStoppedError:
+        raise  # an index without them would pass for up to date
     except GitError:
         return ()
 

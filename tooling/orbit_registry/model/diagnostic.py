@@ -91,8 +91,8 @@ def to_row(diagnostic: Diagnostic) -> list[Any]:
 
 def from_row(row: Sequence[Any]) -> Diagnostic:
     """Return the diagnostic that `to_row` wrote."""
-    code, severity, message, place, hint, record, related, fixable = row
-    location, *others = map(_location_from, (place, *related))
+    code, severity, message, position, hint, record, related, fixable = row
+    location, *others = map(_location_from, (position, *related))
     return Diagnostic(code, Severity(severity), message, location, hint, record, tuple(others), fixable)
 
 

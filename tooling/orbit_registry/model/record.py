@@ -170,9 +170,9 @@ class Record:
     def rejected(self) -> tuple[RejectedOption, ...]:
         """Rejected options: those that its text states, then those that only its file does."""
         entries = self._maps("rejected")
-        own = [RejectedOption(str(entry["option"]), str(entry.get("reason") or "")) for entry in entries]
+        options = [RejectedOption(str(entry["option"]), str(entry.get("reason") or "")) for entry in entries]
         names = {option.option.casefold() for option in self.options.rejected}
-        return (*self.options.rejected, *(option for option in own if option.option.casefold() not in names))
+        return (*self.options.rejected, *(option for option in options if option.option.casefold() not in names))
 
     @property
     def source(self) -> Source | None:

@@ -13,12 +13,11 @@ from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import SUPERSEDED, Record
 
-_NUMBER = re.compile(r"(?P<prefix>[A-Za-z]+-)?0*(?P<number>\d{1,9})")
+_NUMBER = re.compile(r"(?:(?P<prefix>[A-Za-z]+)[-_ #]?)?0*(?P<number>\d{1,9})")
+"""A number as people write it: `7`, `adr-7`, `ADR 007`."""
 
 NAMED = 3
 """Examples in a hint about an unknown id."""
-_SHORT = re.compile(r"(?:(?P<prefix>[a-z]{1,20})[-_ #]?)?(?P<number>\d{1,9})")
-"""A number as people write it: `7`, `adr-7`, `ADR 007`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ class RecordSet:
             record
             for record in self._records
             if record.kind.numbering == "sequence"
-            and prefix in ("", record.kind.prefix.casefold())
+            and prefix in ("", record.kind.prefix.rstrip("-").casefold())
             and (tail := record.id.removeprefix(record.kind.prefix)).isdecimal()
             and int(tail) == int(number["number"])
         ]
@@ -129,8 +128,7 @@ class RecordSet:
 
         names = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
         query = any_id.lower()
-        near = self._in_other_words(query)
-        near = near or [names[name] for name in get_close_matches(query, names, n=1, cutoff=0.7)]
+        near = self._of_document(query) or [names[name] for name in get_close_matches(query, names, n=1, cutoff=0.7)]
         if not near:
             words = {word for word in query.replace("-", " ").split() if len(word) > 2}
             shared = {record.id: len(words.intersection(record.title.lower().split())) for record in self._records}
@@ -142,16 +140,8 @@ class RecordSet:
         suggestion = f"did you mean {' or '.join(examples)}? " if examples else ""
         return f"{suggestion}`orbit list --all` shows the ids there are"
 
-    def _in_other_words(self, query: str) -> list[str]:
-        """Return ids with the same number without its zeros, or of the document at the path."""
-        short = _SHORT.fullmatch(query)
-        if short is not None:
-            ends = [(record.id, *record.id.lower().rpartition("-")[::2]) for record in self._records]
-            return [
-                name
-                for name, prefix, number in ends
-                if number.isdecimal() and int(number) == int(short["number"]) and short["prefix"] in (None, prefix)
-            ]
+    def _of_document(self, query: str) -> list[str]:
+        """Return the ids of the records whose document is at a path."""
         paths = [(record.id, record.source.path.lower()) for record in self._records if record.source is not None]
         return [name for name, path in paths if f"/{path}".endswith(f"/{query.removeprefix('./')}")]
 

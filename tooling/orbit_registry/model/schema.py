@@ -199,13 +199,13 @@ def _explain(error: Any) -> Iterator[SchemaProblem]:
 
 
 def _unknown_fields(error: Any, pointer: Pointer) -> Iterator[SchemaProblem]:
-    known = list(error.schema.get("properties", {}))
+    fields = list(error.schema.get("properties", {}))
     is_open = "patternProperties" in error.schema
-    for field in sorted(set(error.instance) - set(known), key=str):
+    for field in sorted(set(error.instance) - set(fields), key=str):
         if is_open and str(field).startswith("x-"):
             continue
-        near = _nearest(str(field), known)
-        choices = "own fields start with `x-`" if is_open else f"one of: {', '.join(known)}"
+        near = _nearest(str(field), fields)
+        choices = "own fields start with `x-`" if is_open else f"one of: {', '.join(fields)}"
         hint = f"did you mean `{near}`?" if near else choices
         yield SchemaProblem((*pointer, field), f"unknown field `{field}`", hint, unknown_field=True)
 

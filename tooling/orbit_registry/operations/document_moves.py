@@ -104,8 +104,8 @@ def _reason_to_leave(workspace: Workspace, record: Record, old: str, new: str, r
     reason = _reason_not_in(workspace, record, new)
     if reason:
         return reason
-    place = (new, record.source.heading if record.source else None)
-    there = (other for other in records if other.source and (other.source.path, other.source.heading) == place)
+    text = (new, record.source.heading if record.source else None)
+    there = (other for other in records if other.source and (other.source.path, other.source.heading) == text)
     same = next(there, None)
     return f"{new} is the document of {same.id} already; give each decision its own" if same else ""
 

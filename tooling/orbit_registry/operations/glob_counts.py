@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
-from orbit_registry.errors import GitError
+from orbit_registry.errors import GitError, GitStoppedError
 from orbit_registry.formats.globs import Glob, GlobIndex, match_any, parse_glob
 from orbit_registry.workspace.git import edited_files
 from orbit_registry.workspace.workspace import Workspace
@@ -93,6 +93,8 @@ def recent_edits(workspace: Workspace, tracked: Iterable[str]) -> Edits:
     try:
         head = git.head()
         commits = workspace.cache.memo("edits", head, lambda: edited_files(git, COMMITS)) if head else []
+    except GitStoppedError:
+        raise
     except GitError:
         commits = []
     return Edits.of(commits, tracked)

@@ -160,14 +160,14 @@ def _new_id(workspace: Workspace, record: Record, number: int | None, *, dry_run
     requested = sequence_id(kind.prefix, number)
     if requested == record.id:
         raise RefusedError(f"{record.id} has that number already", hint="leave --to out to get the next free number")
-    seen = list(seen_numbers(workspace, kind))
+    numbers = list(seen_numbers(workspace, kind))
     location = _branch_with(workspace, record, requested)
     if location is None and not _was_its_id(record, requested):
-        location = next((other.where for other in seen if other.number == number), None)
+        location = next((other.where for other in numbers if other.number == number), None)
     if location is not None or (workspace.folder_of(kind) / requested).exists():
         where = location or "in the working tree"
         raise RefusedError(f"{requested} is taken: {where}", hint="leave --to out to get the next free number")
-    if not dry_run and number > max((other.number for other in seen), default=0):
+    if not dry_run and number > max((other.number for other in numbers), default=0):
         allocate(workspace, kind, above=number - 1)
     return requested, "as asked for"
 

@@ -53,7 +53,7 @@ def allocate(
     """
     claims = _claims_file(workspace, kind)
     with nullcontext() if dry_run else locked(claims.with_suffix(".lock")):
-        highest = max(seen_numbers(workspace, kind), key=lambda seen: seen.number, default=_SeenNumber(0, ""))
+        highest = max(seen_numbers(workspace, kind), key=lambda entry: entry.number, default=_SeenNumber(0, ""))
         top = max(highest.number, above)
         if not dry_run:
             claim = {"highest": top + count, "root": str(workspace.root), "at": int(time.time())}

@@ -150,8 +150,8 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) 
             connection.execute("DETACH snapshot")
         if path.with_name(path.name + ".wal").exists():
             raise SnapshotError(f"{path} was not checkpointed", hint="run `orbit sync` again")
-        with path.open("rb") as written:
-            os.fsync(written.fileno())
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
         sync_folder(path.parent)
     except BaseException as error:
         for part in (path, path.with_name(path.name + ".wal")):

@@ -21,8 +21,8 @@ LIKE = 0.5
 
 
 def _alternation(name: str) -> str:
-    written = frozenset(word.strip() for word in VOCABULARY[name].split(","))
-    words = sorted(map(re.escape, written | word_set(name)), key=len, reverse=True)
+    listed = frozenset(word.strip() for word in VOCABULARY[name].split(","))
+    words = sorted(map(re.escape, listed | word_set(name)), key=len, reverse=True)
     return "|".join(words).replace(r"\ ", "[ ]")
 
 
@@ -424,13 +424,13 @@ def _scattered(
 
 
 def _result(rejected: Iterable[_Unit], details: Sequence[_Unit]) -> Iterator[RejectedOption]:
-    seen: set[str] = set()
+    keys: set[str] = set()
     for unit in rejected:
         key = " ".join(_words(unit.name))
-        if not key or key in seen or len(unit.name) > LONGEST_OPTION or _is_filler(unit.name):
+        if not key or key in keys or len(unit.name) > LONGEST_OPTION or _is_filler(unit.name):
             continue
-        seen.add(key)
-        if len(seen) > MOST_OPTIONS:
+        keys.add(key)
+        if len(keys) > MOST_OPTIONS:
             return
         yield RejectedOption(unit.name, _reason(unit) or next(filter(None, map(_reason, _same(unit, details))), ""))
 

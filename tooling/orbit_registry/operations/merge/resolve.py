@@ -98,7 +98,7 @@ class ResolveReport:
         lines += [f"  {file}" for file in self.files]
         lines += unclear_lines(self.unclear)
         if self.unresolved:
-            lines += ["", "still in conflict:", *(f"  {path}: {why}" for path, why in self.unresolved.items())]
+            lines += ["", "still in conflict:", *(f"  {path}: {reason}" for path, reason in self.unresolved.items())]
         if self.others:
             lines += ["", "not the registry's; merge them by hand:", *(f"  {path}" for path in self.others)]
         if self.unstaged:

@@ -10,8 +10,8 @@ from orbit_registry.formats.adr.model import Options, RejectedOption
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import BRIEF, PROMPT, TOOL, Context
 from orbit_registry.hook.index import Index, read_index
-from orbit_registry.hook.options import added_names
 from orbit_registry.hook.payload import call_from_payload
+from orbit_registry.hook.rejected_options import added_names
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.pack import Part, pack
