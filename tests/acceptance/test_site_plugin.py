@@ -116,6 +116,39 @@ def test_three_lines_are_enough(handbook: Path, tmp_path: Path, theme: str) -> N
     assert dead(tmp_path / "site", read(tmp_path / "site")) == []
 
 
+HOOK = """
+from pathlib import Path
+from mkdocs.structure.files import File
+
+def on_files(files, config):
+    files.append(File.generated(config, "reference/api.md", content="# The API\\n"))
+    return files
+
+def on_page_markdown(markdown, page, config, files):
+    with open("sources.txt", "a") as file:
+        print(page.file.src_uri, page.file.generated_by, page.file.abs_src_path, file=file)
+"""
+
+
+def test_other_plugins_add_pages_and_read_the_history_of_files(handbook: Path, tmp_path: Path) -> None:
+    config = CONFIG.replace("- Guide:", "- API: reference/api.md\n- Guide:")
+    (handbook / "mkdocs.yml").write_text(f"{config}hooks: [hook.py]\n", "utf-8")
+    (handbook / "hook.py").write_text(HOOK, "utf-8")
+    (handbook / "docs/guide/start.md").write_text(
+        "# Start\n\n[API](../reference/api.md), 0002-use-a-database\n", "utf-8"
+    )
+
+    mkdocs(handbook, tmp_path / "site", "--strict")
+
+    html = (tmp_path / "site/guide/start/index.html").read_text("utf-8")
+    assert '<a href="../../reference/api/">API</a>' in html
+    assert '<a href="../../reference/api/" class="md-nav__link">' in html
+    sources = dict(line.split(" ", 1) for line in (handbook / "sources.txt").read_text("utf-8").splitlines())
+    assert sources["guide/start.md"] == f"None {handbook / 'docs/guide/start.md'}"
+    assert sources["decisions/0001-use-files.md"] == f"None {handbook / 'docs/decisions/0001-use-files.md'}"
+    assert sources["adrs/index.md"].startswith("orbit ")
+
+
 def test_an_excluded_page_is_no_records_page(handbook: Path, tmp_path: Path) -> None:
     settings = "exclude_docs: |\n  0001*\ndraft_docs: /guide/\ntheme: {name: material, font: false}\n"
     (handbook / "mkdocs.yml").write_text(settings + LINES, "utf-8")

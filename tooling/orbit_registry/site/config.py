@@ -162,6 +162,12 @@ class UserConfig:
         return not self.list_setting("nav") and any(_name(entry) in NAV_MAKERS for entry in _plugins(self.data))
 
     @property
+    def generates_pages(self) -> bool:
+        """Whether a plugin or hook that runs may add pages, so that a page without a file may exist."""
+        runs_code = bool(self.data.get("hooks")) or not all(map(_is_harmless, _plugins(self.data)))
+        return runs_code and not self.blocked_reason
+
+    @property
     def nav_file(self) -> str:
         """The name of files that state a navigation as a list of links; empty where there is no plugin for them."""
         plugin = next((entry for entry in _plugins(self.data) if _name(entry) == "literate-nav"), None)

@@ -13,7 +13,8 @@ from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.livereload import LiveReloadServer
-from mkdocs.plugins import BasePlugin
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import Files
 from mkdocs.utils import clean_directory
 
 from orbit_registry.errors import OrbitError
@@ -89,6 +90,20 @@ class OrbitPlugin(BasePlugin[Options]):
         config.extra_javascript = [*SCRIPTS, *own_scripts]
         self._context = context
         return config
+
+    @event_priority(100)
+    def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
+        """Say where each page comes from: a file whose history and changes other plugins read, or this plugin."""
+        if self._context is None or self._user_docs is None:
+            return files
+        for file in files.documentation_pages():
+            source = self._user_docs / file.src_uri
+            if source.is_file():
+                file.content_string = file.content_string  # the staged text
+                file.abs_src_path = str(source)
+            else:
+                file.generated_by = "orbit"
+        return files
 
     def on_post_build(self, config: MkDocsConfig) -> None:
         """Expand MkDocs' pages into the folder it was asked to write to."""

@@ -66,10 +66,11 @@ _MARKED = re.compile(r"[^\w\s.,:;()/#=\"<>&-]")
 """Characters in a tag that a Markdown extension may interpret."""
 
 
-def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
+def rewritten(text: str, path: str, docs: str, site: SiteMap, *, generates_pages: bool = False) -> Prose:
     """Return a page's Markdown with links to records, mirrored documents and files of the repository resolved.
 
-    `path` is from the repository's root. A link to another page of the folder is left to the generator.
+    `path` is from the repository's root. A link to another page of the folder is left to the generator, and one to a
+    page that a plugin may add.
     Ids in its sentences become links to their records.
     """
     page = site.curated.get(path) or document_url(path, docs)
@@ -89,6 +90,8 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
             continue
         is_file = is_page and (site.root / target).is_file()
         if is_file and not is_markdown(target):
+            continue
+        if is_page and generates_pages and not (site.root / target).exists():
             continue
         destination = site.image(path, href) if link.kind == "image" else site.target(path, href)
         if is_file and (destination.url is None or destination.outside):
@@ -281,7 +284,7 @@ def _copy_user_pages(
     site, docs = sources.site, config.docs
     mirrored = {document.path for document in sources.documents}
     copied = [name for name in sources.user_files if f"{docs}/{name}" not in mirrored]
-    neighbours = key_of(sources.user_files, site.mirrored, site.curated, sorted(site.generated))
+    neighbours = key_of(sources.user_files, site.mirrored, site.curated, sorted(site.generated), config.generates_pages)
     for name in copied:
         info = (site.root / docs / name).stat()
         record = sources.adopted.get(f"{docs}/{name}")
@@ -289,15 +292,16 @@ def _copy_user_pages(
         stamp = [info.st_mtime_ns, info.st_size, info.st_ino]
         key = [name, stamp, search_words(record) if record else "", states_nav, neighbours]
         as_it_is = states_nav or not is_markdown(name)
-        make = partial(_user_page, sources, docs, name, record, as_it_is, problems)
+        make = partial(_user_page, sources, config, name, record, as_it_is, problems)
         pages.page(f"{DOCS}/{name}", key, make)
     return copied
 
 
 def _user_page(
-    sources: SiteSources, docs: str, name: str, record: Record | None, as_it_is: bool, problems: list[Diagnostic]
-) -> Content | None:
-    path = f"{docs}/{name}"
+    sources: SiteSources, config: UserConfig, name: str, record: Record | None, as_it_is: bool,
+    problems: list[Diagnostic],
+) -> Content | None:  # fmt: skip
+    path = f"{config.docs}/{name}"
     if as_it_is:
         content = inside(sources.workspace.root, path).read_bytes()
         try:
@@ -307,7 +311,7 @@ def _user_page(
     text = _read(sources.publication, path, problems)
     if text is None:
         return None
-    page = rewritten(text, path, docs, sources.site)
+    page = rewritten(text, path, config.docs, sources.site, generates_pages=config.generates_pages)
     return Content(with_record_slots(page.html, record) if record else page.html, None, page.diagnostics)
 
 
@@ -390,10 +394,12 @@ def _navigation(
     if sources.user_config is None:
         return [{"Home": "index.md"}, *generated]
     pages = [name for name in sources.user_config.published(user_files) if is_markdown(name)]
-    nav, missing = without_missing(
-        completed_nav(sources.user_config.list_setting("nav"), pages, generated), staged_names
-    )
+    nav = completed_nav(sources.user_config.list_setting("nav"), pages, generated)
     publication, docs = sources.publication, sources.user_config.docs
+    if sources.user_config.generates_pages:
+        folder = sources.workspace.root / docs
+        staged_names = staged_names | {name for name in files_in(nav) if not (folder / name).exists()}
+    nav, missing = without_missing(nav, staged_names)
     nav = _readable_titles(publication, nav)
     where = Location(sources.user_config.file.relative_to(sources.workspace.root).as_posix())
     problems += [
