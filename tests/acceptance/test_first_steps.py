@@ -1,4 +1,4 @@
-"""The first commands of a newcomer: the page "Get started" and the README, run with the built wheel.
+"""The first commands of a newcomer: "Get started", the README and the first guides, run with the built wheel.
 
 A new environment gets the wheel; the libraries are those of the environment that runs the tests, so nothing is
 downloaded. `ORBIT_BIN` names the programs of another environment to try instead.
@@ -17,11 +17,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-GET_STARTED, README = ROOT / "docs/get-started.md", ROOT / "README.md"
+GET_STARTED, README, GUIDES = ROOT / "docs/get-started.md", ROOT / "README.md", ROOT / "docs/guides"
 LAYOUTS = {
     "importer": ("src/importer/read.py",),
+    "decisions": ("docs/adr/0041-use-python.md", "docs/adr/0042-use-redis.md"),
     "flask": ("pyproject.toml", "src/flask/__init__.py", "src/flask/app.py", "tests/test_basic.py", "docs/index.rst"),
 }
+DECISION = "# {}\n\n## Context\n\nx\n\n## Decision\n\nx\n\n## Consequences\n\n- Cost: x\n"
+"""A decision that states no status."""
 ID = re.compile(r"\b[A-Z]+-[0-9a-z]{5}\b")
 SHIPPED = (
     "hook install opencode --dry-run",
@@ -36,11 +39,11 @@ SECONDS = 60
 
 
 def scripts(page: Path) -> list[str]:
-    """Return the blocks of commands of a page, without the installation."""
+    """Return the blocks of commands of a page, without those of programs that a test does not have."""
     text = page.read_text("utf-8")
     text = text.partition("## Five minutes")[2].partition("\n## ")[0] if page is README else text
     blocks: list[str] = re.findall(r"(?ms)^```(?:sh)?\n(.*?)^```", text)
-    return [re.sub(r"(?m)^pip .*\n", "", block) for block in blocks]
+    return [re.sub(r"(?m)^(?:pip|duckdb) .*\n", "", block) for block in blocks]
 
 
 def commands(page: Path) -> list[str]:
@@ -71,7 +74,8 @@ def project(tmp_path: Path, git_repo: Path) -> Callable[[str], Path]:
     def make(layout: str) -> Path:
         for name in LAYOUTS[layout]:
             (git_repo / name).parent.mkdir(parents=True, exist_ok=True)
-            (git_repo / name).write_text("", "utf-8")
+            text = DECISION.format(Path(name).stem) if name.endswith(".md") else ""
+            (git_repo / name).write_text(text, "utf-8")
         subprocess.run(["git", "add", "."], cwd=git_repo, check=True)
         subprocess.run(["git", "commit", "--quiet", "-m", "Begin"], cwd=git_repo, check=True)
         return git_repo
@@ -106,6 +110,19 @@ def test_the_first_commands_run(project: Callable[[str], Path], programs: Path, 
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < SECONDS
     if layout == "importer":
         assert "- [L-" in output.partition("<project-notes>")[2]
+
+
+def test_the_guide_of_sql_runs(programs: Path, tmp_path: Path) -> None:
+    subprocess.run([programs / "orbit", "init", "--demo", tmp_path / "demo"], check=True)
+    run_page(GUIDES / "sql.md", tmp_path / "demo", programs)
+    assert (tmp_path / "demo/knowledge.duckdb").is_file()
+
+
+def test_the_guide_of_adopting_runs(project: Callable[[str], Path], programs: Path) -> None:
+    root = project("decisions")
+    output = run_page(GUIDES / "adopt.md", root, programs)
+    assert "docs/adr/0042-use-redis.md → ADR-0042" in output
+    assert "Accepted" in (root / "docs/adr/0042-use-redis.md").read_text("utf-8")
 
 
 def test_the_first_page_has_twelve_commands_at_most() -> None:
