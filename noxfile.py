@@ -123,8 +123,9 @@ def adr_add(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def reference(session: nox.Session) -> None:
-    """Write the pages of commands and of the Python API in docs/reference."""
+    """Write the man page, and the pages of commands and of the Python API in docs/reference."""
     run(session, environment(session), "python", "-m", "orbit_registry.cli.reference", "docs/reference")
+    run(session, environment(session), "python", "-m", "orbit_registry.cli.manual", "tooling/man/orbit.1")
 
 
 @nox.session(venv_backend="none", default=False)
