@@ -58,7 +58,9 @@ def test_hook_test_takes_the_scope_that_is_installed(
     assert TEXT in capsys.readouterr().out
 
     assert run(["hook", "install", "codex"]) == 0
-    assert "it acts in all your projects; with `--scope project`" in capsys.readouterr().out
+    page = capsys.readouterr().out
+    assert "Codex CLI has no settings for you alone in one project" in page
+    assert "it acts in all your projects that have .orbit/; with `--scope project`" in page
 
 
 def test_all_agents_that_are_found_get_the_hook(
@@ -81,7 +83,11 @@ def test_all_agents_that_are_found_get_the_hook(
         hooks = json.loads(capsys.readouterr().out)["data"]["hooks"]
         assert [(hook["agent"], hook["scope"]) for hook in hooks] == [("claude", "local"), ("codex", "user")]
 
-    assert (root / ".gitignore").read_text() == f"{before}/.claude/settings.local.json\n"
+    line = "/.claude/settings.local.json"
+    assert (root / ".gitignore").read_text() == f"{before}# orbit hook: for you alone\n{line}\n"
+
+    assert run(["hook", "uninstall", "claude"]) == 0
+    assert (root / ".gitignore").read_text() == before
 
 
 @pytest.mark.parametrize("scope", ["local", "project"])

@@ -142,7 +142,9 @@ class Registry:
     def init(
         cls, path: str | Path = ".", *, adr_folder: str = "", schemas: bool = False, dry_run: bool = False
     ) -> SetupReport:
-        """Make the repository around a path a workspace; what the gate finds goes into the baseline.
+        """Make the repository around a path a workspace; older findings go into the baseline.
+
+        Documents without a record do not: `import` makes their records.
 
         New decisions go to `adr_folder`, by default to the folder with the most. `schemas` are for editors.
         """
@@ -152,10 +154,15 @@ class Registry:
         report = setup_workspace(Path(path), load_kinds(), adr_folder=adr_folder, schemas=schemas, dry_run=dry_run)
         if report.detected is not None and not dry_run:
             from orbit_registry.checks import engine
+            from orbit_registry.checks.autofix import UNRECORDED
 
             with undone_on_failure(report):
                 workspace = cls.open(report.root).workspace
-                report.baselined = engine.take_into_baseline(workspace, (), engine.run(workspace).diagnostics)
+                findings = engine.run(workspace).diagnostics
+                # An import makes the records of documents that have none.
+                older = [entry for entry in findings if entry.code != UNRECORDED or not entry.fixable]
+                report.unrecorded = len(findings) - len(older)
+                report.baselined = engine.take_into_baseline(workspace, (), older)
         return report
 
     def author(self, model: str | None = None) -> Author:

@@ -40,6 +40,12 @@ def test_a_path_or_a_tag_is_a_way_in(shell: Any) -> None:
     assert matches["ADR-0001"][0] == {"path": "src/app.py", "glob": "src/**"}
 
 
+def test_explain_says_that_a_procedural_learning_is_for_edits(shell: Any) -> None:
+    record = shell.data("learning", "add", "Run the tests with `make test`", "--procedural", "--path", "src/**")["id"]
+    verdict = next(entry for entry in data_of(shell, "explain", "src/app.py")["verdicts"] if entry["id"] == record)
+    assert (verdict["pushed"], verdict["why"]) == (True, "procedural")
+
+
 def test_explain_tells_what_a_hook_says_now(shell: Any) -> None:
     file = shell.root / f".orbit/learnings/{shell.learn('Look', '--path', 'src/**')}/learning.yaml"
     file.write_text(file.read_text("utf-8").replace("Look", "Listen"), "utf-8")

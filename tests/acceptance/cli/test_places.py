@@ -96,7 +96,8 @@ def test_adopting_counts_each_finding_once(bare_shell: Any) -> None:
     folder = shell.root / "docs/adr"
     folder.mkdir(parents=True)
     (folder / "0001-use-x.md").write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nWhy.\n", "utf-8")
-    shell("init", "--yes")
+    started = shell.data("init", "--yes")
+    assert (started["unrecorded"], started["baselined"]) == (1, 0)
     configure(shell.root, "checks:\n  adopted_costs: true\n")
 
     output = shell("import", "docs/adr")[1]

@@ -151,7 +151,7 @@ def test_a_status_is_no_field_to_update(shell: Any, arguments: tuple[str, str]) 
     code, text = shell.json("adr", "update", "ADR-0001", *arguments)
     assert code == 2
     verbs = re.findall(r"`orbit (adr [a-z]+)`", text["hint"])
-    assert verbs == ["adr accept", "adr reject", "adr deprecate", "adr supersede"]
+    assert verbs == ["adr accept", "adr reject", "adr retire", "adr supersede"]
     assert [verb for verb in verbs if shell(*verb.split(), "--help")[0]] == []
 
 

@@ -7,7 +7,7 @@ import pytest
 from orbit_registry.agents.agent import load_agent
 from orbit_registry.errors import RefusedError
 from orbit_registry.install.install import found_agents
-from orbit_registry.install.mcp import install_server, server_agents, uninstall_server
+from orbit_registry.install.mcp import install_server, server_agents, sharing_agents, uninstall_server
 
 THEIRS = [
     "{}", "{ }\n", "{\n}\n", '{"KEY": {}}', '{"KEY": {\n  }}\n', '{\r\n\t"KEY": {"other": {"command": "x"}}\r\n}',
@@ -70,3 +70,8 @@ def test_agents_are_found_by_their_folders(tmp_path: Path) -> None:
     assert found_agents(root) == ["codex", "cursor"]
     (tmp_path / "home/.config/opencode").mkdir()
     assert found_agents(root) == ["codex", "cursor", "opencode"]
+
+
+def test_the_agents_that_read_one_file_are_named() -> None:
+    assert sharing_agents(load_agent("claude")) == "GitHub Copilot"
+    assert sharing_agents(load_agent("cursor")) == ""

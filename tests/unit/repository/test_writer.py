@@ -26,9 +26,15 @@ def test_a_new_record_is_a_file_that_editors_understand(registry: Registry) -> N
     assert record.path == f".orbit/learnings/{record.id}/learning.yaml"
 
 
+def test_a_new_record_names_no_schema_that_is_not_there(registry: Registry) -> None:
+    record = registry.add("learning", {"summary": "Leap"})
+    assert (registry.workspace.root / record.path).read_text("utf-8").startswith("schema_version: 1\n")
+
+
 def test_a_record_is_written_where_the_current_folder_is_gone(
     registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    Registry.init(registry.workspace.root, schemas=True)
     folder = tmp_path / "gone"
     folder.mkdir()
     monkeypatch.chdir(folder)

@@ -109,10 +109,13 @@ def test_an_address_to_clone_from_leads_to_its_pages(cloned: str, address: str) 
 NONE = ["", None, "demo", "/srv/git/demo.git", "../demo", "file:///srv/demo", "https://", "C:\\a", "https://[x/y"]
 
 
-@pytest.mark.parametrize("repository", [*NONE, "javascript:alert(1)", "javascript://x.y/z"])
-def test_what_is_no_address_gives_no_link(repository: str | None) -> None:
+@pytest.mark.parametrize(
+    "repository", [*NONE, "javascript:alert(1)", "javascript://x.y/z", "https://code.example.org/a/b"]
+)
+def test_what_is_no_address_of_a_known_forge_gives_no_link(repository: str | None) -> None:
     forge = forge_of(repository, "main", COMMIT)
-    assert [forge.view("a"), forge.edit("a"), forge.built("a", line=1)] == [None, None, None]
+    links = [forge.view("a"), forge.edit("a"), forge.built("a", line=1), forge.linked("a", "L7"), forge.change(COMMIT)]
+    assert links == [None] * 5
 
 
 def test_the_setting_names_every_form() -> None:

@@ -70,6 +70,22 @@ def test_another_version_of_the_code_begins_anew(ask: Ask) -> None:
     assert ask("2") == (BOTH, ["a.txt", "b.txt"])
 
 
+def test_files_that_are_gone_are_forgotten_once_they_are_most(folder: Path, tmp_path: Path) -> None:
+    def stored() -> set[str]:
+        with sqlite3.connect(file) as rows:
+            return {path for (path,) in rows.execute("SELECT path FROM files")}
+
+    file, names = tmp_path / "cache.sqlite", ["a.txt", "b.txt", "c.txt"]
+    (folder / "c.txt").write_text("c", "utf-8")
+    cache = Cache(file, "1")
+    cache.files("texts", folder, names, Parser())
+    for gone, expected in (("a.txt", set(names)), ("b.txt", {"c.txt"})):
+        (folder / gone).unlink()
+        cache.forget_missing(folder)
+        assert stored() == expected
+    cache.close()
+
+
 def test_a_damaged_value_is_not_believed(ask: Ask, folder: Path) -> None:
     ask()
     file = folder / "own/cache.sqlite"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ SCOPE = click.option(
     help="local: only you, in this project; project: everyone, committed; user: you, in all projects. "
     "Default: local, or user if the agent has no local settings.",
 )
+IGNORED = "# orbit hook: for you alone"
+"""The comment above a line that an installation adds to `.gitignore`."""
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
 
 
@@ -98,7 +101,11 @@ def _install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool) 
         lines.append(state.diff.rstrip("\n"))
     if state.scope == "user":
         narrower = [name for name in chosen.settings if name != "user"]
-        lines.append(f"it acts in all your projects; with `--scope {narrower[0]}` it acts in this one alone")
+        if "local" not in chosen.settings:
+            lines.append(f"{chosen.title} has no settings for you alone in one project, so it is in your home")
+        lines.append(
+            f"it acts in all your projects that have .orbit/; with `--scope {narrower[0]}` it acts in this one alone"
+        )
     lines += [f"{'would write' if dry_run else 'wrote'} the skill {page.path}" for page in pages]
     if state.scope == "local" and not dry_run:
         lines += _ignore(root, state.path)
@@ -116,8 +123,25 @@ def _ignore(root: Path, path: Path) -> list[str]:
     line = git.ignore_line(path)
     if line is None or git.top is None:
         return []
-    add_lines(SetupReport(git.top), ".gitignore", (line,), dry_run=False)
+    add_lines(SetupReport(git.top), ".gitignore", (f"{IGNORED}\n{line}",), dry_run=False)
     return [f"added to .gitignore: {line}"]
+
+
+def _stop_ignoring(root: Path, path: Path) -> list[str]:
+    """Remove from `.gitignore` what `_ignore` added for a file; return what was done."""
+    from orbit_registry.install.install import file_text, write_or_remove
+    from orbit_registry.workspace.git import Git, ignore_pattern
+
+    top = Git(root).top
+    text = file_text(top / ".gitignore") if top is not None and path.is_relative_to(top) else None
+    if top is None or text is None:
+        return []
+    line = ignore_pattern(path.relative_to(top).as_posix())
+    rest = re.sub(rf"^{re.escape(IGNORED)}\r?\n{re.escape(line)}\r?\n", "", text, count=1, flags=re.MULTILINE)
+    if rest == text:
+        return []
+    write_or_remove(top / ".gitignore", rest or None)
+    return [f"removed from .gitignore: {line}"]
 
 
 @group.command()
@@ -128,7 +152,7 @@ def _ignore(root: Path, path: Path) -> list[str]:
 def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> None:
     """Remove the hook from an agent's settings.
 
-    The file is then byte for byte what it was before.
+    The file is then byte for byte what it was before, and its line in .gitignore goes too.
 
     \b
     orbit hook uninstall claude
@@ -136,10 +160,13 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
     from orbit_registry.agents.agent import load_agent
     from orbit_registry.install import install as installation
 
-    state = installation.uninstall(_root(scope), load_agent(agent), scope, dry_run=dry_run)
+    root = _root(scope)
+    state = installation.uninstall(root, load_agent(agent), scope, dry_run=dry_run)
     would = "would be" if dry_run else "is"
     text = f"the hook {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
-    emit(output, state.as_data(), "\n".join(filter(None, [text, state.diff.rstrip("\n") if dry_run else ""])))
+    ignored = _stop_ignoring(root, state.path) if state.scope == "local" and not dry_run else []
+    lines = [text, state.diff.rstrip("\n") if dry_run else "", *ignored]
+    emit(output, state.as_data(), "\n".join(filter(None, lines)))
 
 
 def _root(scope: Scope | None) -> Path:
@@ -215,7 +242,7 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
     result = trial.try_hook(workspace, chosen, command)
     lines = [f"{'failed' if result.problems else 'works'}: {command}", *(f"  {problem}" for problem in result.problems)]
     if result.path is None:
-        lines.append("  no record is pushed for a tracked file, so it has nothing to say yet")
+        lines.append("  no record applies to a tracked file yet; give one a glob: orbit adr update ID --path 'src/**'")
     else:
         lines.append(f"  at an edit of {result.path}, in {result.milliseconds:.0f} ms:")
         lines += [f"    {line}" for line in result.text.splitlines()]
@@ -297,7 +324,9 @@ def install_server(agent: str, dry_run: bool, output: str) -> None:
 
     state = mcp.install_server(_root(None), _server_agent(agent), dry_run=dry_run)
     text = f"{state.path} {'would name' if dry_run else 'names'} the server `{mcp.NAME}`"
-    emit(output, state.as_data(), "\n".join(filter(None, [text, state.diff.rstrip("\n") if dry_run else ""])))
+    shared = mcp.sharing_agents(state.agent)
+    lines = [text, state.diff.rstrip("\n") if dry_run else "", f"{shared} reads this file too" if shared else ""]
+    emit(output, state.as_data(), "\n".join(filter(None, lines)))
 
 
 @mcp_group.command("uninstall")
@@ -317,7 +346,9 @@ def uninstall_server(agent: str, dry_run: bool, output: str) -> None:
     state = mcp.uninstall_server(_root(None), _server_agent(agent), dry_run=dry_run)
     would = "would be" if dry_run else "is"
     text = f"the server {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
-    emit(output, state.as_data(), "\n".join(filter(None, [text, state.diff.rstrip("\n") if dry_run else ""])))
+    shared = mcp.sharing_agents(state.agent) if state.changed else ""
+    loses = f"{shared} reads this file too, and {'would lose' if dry_run else 'loses'} the server" if shared else ""
+    emit(output, state.as_data(), "\n".join(filter(None, [text, state.diff.rstrip("\n") if dry_run else "", loses])))
 
 
 def _server_agent(name: str) -> Agent:

@@ -242,6 +242,9 @@ def status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) 
                 failed.append(error)
         becomes = "would be" if dry_run else "is"
         text = "\n".join(f"{record.id} {becomes} {record.status.name}  {record.title}" for record in moved)
+        if moved and not dry_run:
+            documents = " with document" if kind.in_document else ""
+            text += f"\nwritten: {plural(len(moved), 'record')}{documents}; `git diff` shows it"
         data = [record_data(record) for record in moved]
         if failed:
             print_refusals(output, data if moved else None, text, failed)

@@ -138,7 +138,7 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
     none = sum(not proposals for proposals in suggestions.values())
     diff = unified_diff(changes)
     end = f"# {plural(len(changes), 'record')} {'changed' if write else 'would change: `--apply` writes it'}"
-    without = f"# no suggestion for {plural(none, 'record')}" if none else ""
+    without = f"# no suggestion for {plural(none, 'record')}: orbit adr update ID --path GLOB" if none else ""
     complete = "" if suggestions else "# every record that waits or holds names paths"
     text = "\n".join(part for part in (*lines, diff.rstrip("\n"), end if changes else "", without, complete) if part)
     data = {

@@ -62,12 +62,13 @@ def init(
     report = Registry.init(Path(folder), adr_folder=adr_folder or "", schemas=schemas, dry_run=dry_run)
     data: dict[str, object] = {
         "root": str(report.root), "created": report.created, "changed": report.changed, "kept": report.unchanged,
-        "merge_driver": report.driver, "baselined": report.baselined,
+        "merge_driver": report.driver, "unrecorded": report.unrecorded, "baselined": report.baselined,
     }  # fmt: skip
-    steps = ['orbit adr new "Title"', "orbit import . --dry-run", "orbit check"]
+    steps = ["orbit import . --dry-run", 'orbit adr new "Title"', "orbit check"]
+    steps = steps if report.unrecorded else steps[1:]
     text = _setup_text(report, "would be " if dry_run else "")
     if report.created and not dry_run:
-        text += f"\nnext: `{steps[0]}`, or `{steps[1]}` for decisions that exist already"
+        text += f"\nnext: `{steps[0]}`"
     emit(output, data, text, next_commands=steps)
 
 
@@ -114,6 +115,10 @@ def _setup_text(report: SetupReport, would: str) -> str:
         lines.append(f"decisions: {style}")
         if (most := len(report.detected.folders)) == most_folders():
             lines.append(f"adr.folders names {most} further folders, those with the most decisions, which is the limit")
+    if report.unrecorded:
+        lines.append(
+            f"{plural(report.unrecorded, 'decision has', 'decisions have')} no record yet: an import adds them"
+        )
     if report.baselined:
         baselined = plural(report.baselined, "older finding is", "older findings are")
         lines.append(f"{baselined} baselined: `orbit check --all` lists them")

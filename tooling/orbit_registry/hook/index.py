@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Folder = tuple[list[tuple[int, int]], list[int], tuple[int, ...]]
 
-FORMAT = 9
+FORMAT = 10
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
@@ -36,7 +36,20 @@ MISSING = "there is no push index yet"
     W_MAGIC, W_FORMAT, W_LENGTH, W_HEADER_SUM, W_BODY_SUM, W_RECORDS, W_PUSHED, W_BUCKETS, W_PLACES, W_HALF_LIFE,
     W_HOLDOUT, W_SETTINGS, W_UNREAD, W_RELEVANCE, W_WORTH,
 ) = range(15)  # fmt: skip
-SECTIONS = ("bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "flag")
+SECTIONS = (
+    "bucket",
+    "hash",
+    "text",
+    "detail",
+    "detail_key",
+    "use",
+    "pattern",
+    "posting",
+    "hit",
+    "row",
+    "flag",
+    "row_sum",
+)
 FIRST_SECTION = 16
 """Each section has two words: where it begins and how many bytes it has; the heap of texts is the last one."""
 LONGEST_TAIL = 1 << 20
@@ -164,6 +177,7 @@ class Index:
         self._detail, self._detail_key = section("detail", "I"), section("detail_key", "Q")
         self._use, self._pattern, self._posting = section("use", "I"), section("pattern", "Q"), section("posting", "I")
         self.hits, self.rows, self.flags = section("hit", "Q"), section("row", "Q"), section("flag", "B")
+        self._row_sum = section("row_sum", "Q")
         self._programs: dict[int, Program] = {}
         self._folders: dict[tuple[str, str | None], Folder] = {}
 
@@ -203,9 +217,10 @@ class Index:
     def row(self, number: int) -> Row | None:
         """Return a record by its number; None where the index is damaged."""
         try:
-            values = self.content[self.rows[number] : self.rows[number + 1]].decode("utf-8").split("\0")
-            if len(values) == FIELDS:
-                return Row(number, values, self.flags[number])
+            text, flags = self.content[self.rows[number] : self.rows[number + 1]], self.flags[number]
+            values = text.decode("utf-8").split("\0")
+            if len(values) == FIELDS and checksum(text) ^ flags == self._row_sum[number]:
+                return Row(number, values, flags)
         except DAMAGE:
             pass
         self.damaged = True

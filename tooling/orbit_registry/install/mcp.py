@@ -53,6 +53,12 @@ def server_agents() -> tuple[str, ...]:
     return tuple(name for name in hook_agents() if load_agent(name).servers is not None)
 
 
+def sharing_agents(agent: Agent) -> str:
+    """Return the titles of the other agents that read the same file of servers."""
+    others = (load_agent(name) for name in server_agents() if name != agent.name)
+    return " and ".join(other.title for other in others if other.servers == agent.servers)
+
+
 def install_server(root: Path, agent: Agent, *, dry_run: bool = False) -> ServerState:
     """Name our server in an agent's file; other bytes stay.
 

@@ -30,13 +30,14 @@ VERDICTS: Mapping[str, str] = {
     "not live": "matches, but waits for review or is closed",
     "not pushed": "matches, but its status is never shown, or the record is in this machine's inbox",
     "doubted": "matches, but may be out of date: shown as one line that says so",
+    "procedural": "matches, and is about how work is done: shown at an edit or a write, not at a read",
     "unstated": "matches, but no status is stated: shown as one line that says so",
     "rule": "matches, and is a rule: shown if it fits the text of the task, or if there is no text",
     "overridden": "matches, but is a personal record that a record of the project overrides",
     "link": "linked with a record that is shown here: shown with that, as a rule is",
     "changed": "its file has changed since the last sync: shown as one line that names it",
 }
-_PUSHED_KEYS = (_PUSHED, "doubted", "unstated", "rule", "link", "changed")
+_PUSHED_KEYS = (_PUSHED, "procedural", "doubted", "unstated", "rule", "link", "changed")
 """Keys of what is shown."""
 
 
@@ -246,7 +247,8 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
 def _standing(index: Index, row: Row, now: float, project: str) -> str:
     """Return the key of the verdict on a record whose glob matches a path."""
     is_live = row.values[reader.PHASE] == "live"
-    verdict = "rule" if row.values[reader.GATE] == LINKED else _PUSHED
+    is_procedural = row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural"
+    verdict = "rule" if row.values[reader.GATE] == LINKED else "procedural" if is_procedural else _PUSHED
     if row.number >= index.pushed:
         verdict = "not live" if not is_live else "overridden" if is_personal(row) else "not pushed"
     elif reason := bar_reason(row, now, project) or index.difference(row):
@@ -256,7 +258,7 @@ def _standing(index: Index, row: Row, now: float, project: str) -> str:
     elif not is_live:
         verdict = "unstated"
     elif row.doubt(now):
-        verdict = "stale" if row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural" else "doubted"
+        verdict = "stale" if is_procedural else "doubted"
     return verdict
 
 

@@ -224,6 +224,7 @@ def _assembled(
         "hit": hit,
         "row": array("Q", heap.add_all(rows)),
         "flag": array("B", flags),
+        "row_sum": array("Q", [reader.checksum(row) ^ flag for row, flag in zip(rows, flags, strict=True)]),
     }
     return _written(sections, heap, (len(flags), pushed, buckets, len(keys), *settings))
 

@@ -241,6 +241,6 @@ def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     if number:
         decisions = "1 decision" if number == 1 else f"{number} decisions"
         yield (
-            f"no status stated for {decisions}: `orbit adr accept --status unknown` accepts them all, and an "
-            f"import with `--assume accepted` those without a status in the document"
+            f"no status stated for {decisions}: `orbit adr accept --status unknown` accepts them all and writes "
+            "it into their documents; an import with `--assume accepted` changes no document"
         )

@@ -89,6 +89,8 @@ class SetupReport:
     """What was found in the repository's files."""
     driver: bool = False
     """Whether this clone's git was told of the merge driver, or would be."""
+    unrecorded: int = 0
+    """Decisions in documents without a record."""
     baselined: int = 0
     """Findings that were there already and went into the baseline."""
     previous: dict[Path, bytes | None] = field(default_factory=dict)

@@ -75,8 +75,9 @@ def new_data(kind: Kind, record_id: str, uid: str, author: Author, fields: Mappi
 
 
 def render(workspace: Workspace, kind: Kind, data: Mapping[str, object], path: str) -> str:
-    """Return the text of a new record file with its schema line."""
-    return dump(data, comment=schema_line(workspace, kind, path))
+    """Return the text of a new record file; it names the kind's schema to editors, if the project has the file."""
+    has_schema = (workspace.root / workspace.config.schemas / f"{kind.name}.schema.json").is_file()
+    return dump(data, comment=schema_line(workspace, kind, path) if has_schema else None)
 
 
 def schema_line(workspace: Workspace, kind: Kind, path: str) -> str:

@@ -48,8 +48,9 @@ _BY_HOST = (
     ("bitbucket", re.compile(r"bitbucket\.org\Z")),
     ("gitlab", re.compile(r".*gitlab")),
     ("gitea", re.compile(r".*(?:codeberg|gitea|forgejo)")),
+    ("github", re.compile(r".*github")),
 )
-"""What tells a forge by a repository's host; any other is taken for one like GitHub."""
+"""What tells a forge by a repository's host."""
 _PLAIN = re.compile(r"(?:[^@/\s]+@)?(?P<host>[\w-]+(?:\.[\w-]+)+)[:/](?P<path>[^\s]+)\Z")
 """What git takes without a scheme, `git@host.org:path`, and what people write so: `host.org/path`."""
 
@@ -64,20 +65,23 @@ class Forge:
     repository: str | None
     branch: str
     commit: str | None = None
-    form: Form = FORMS["github"]
+    form: Form | None = None
+    """None for a forge that is not known, which gets no links to files."""
     folder: str = ""
     """Folder of the workspace in the repository; paths are from the workspace, and leave it with `..`."""
 
     def view(self, path: str) -> str | None:
         """Return the address of a file at the branch."""
-        return self._address(self.form.file, path, None)
+        return self._address(self.form.file, path, None) if self.form else None
 
     def edit(self, path: str) -> str | None:
         """Return where a file of the repository can be edited."""
-        return self._address(self.form.edit, path, None)
+        return self._address(self.form.edit, path, None) if self.form else None
 
     def built(self, path: str, *, folder: bool = False, line: int | None = None) -> str | None:
         """Return where a file, its line or a folder can be read as it was when the site was built."""
+        if self.form is None:
+            return None
         template = self.form.folder if folder else self.form.file
         end = "" if line is None else self.form.line.format(line)
         address = self._address(template, path, self.commit)
@@ -85,14 +89,17 @@ class Forge:
 
     def linked(self, path: str, fragment: str, *, folder: bool = False) -> str | None:
         """Return the address of a file or folder with a fragment, often a line (`#L7`)."""
-        if not folder and (line := _LINES.fullmatch(fragment)) and self.form.line != MOST_WRITTEN:
+        is_plain = self.form is None or self.form.line == MOST_WRITTEN
+        if not folder and not is_plain and (line := _LINES.fullmatch(fragment)):
             return self.built(path, line=int(line[1]))
         address = self.built(path, folder=folder)
         return f"{address}#{fragment}" if address is not None and fragment else address
 
     def change(self, commit: str) -> str | None:
         """Return where a commit can be read."""
-        return None if self.repository is None else f"{self.repository}{self.form.change.format(quote(commit))}"
+        if self.repository is None or self.form is None:
+            return None
+        return f"{self.repository}{self.form.change.format(quote(commit))}"
 
     def holds(self, path: str) -> bool:
         """Say whether a path, as `posixpath.normpath` writes it, is one of the repository."""
@@ -103,7 +110,7 @@ class Forge:
         return "" if placed == "." else placed
 
     def _address(self, template: str, path: str, commit: str | None) -> str | None:
-        if self.repository is None:
+        if self.repository is None or self.form is None:
             return None
         revision = quote(commit or self.branch)
         at = (self.form.commit if commit else self.form.branch).format(revision)
@@ -121,9 +128,9 @@ def forge_of(
     if address is None:
         return Forge(None, str(branch or "main"), commit, folder=folder)
     host = address.partition("://")[2].partition("/")[0]
-    detected = next((name for name, pattern in _BY_HOST if pattern.match(host)), "github")
-    name = str(configured) if configured in FORMS else detected
-    return Forge(address, str(branch or "main"), commit, FORMS[name], folder)
+    detected = next((name for name, pattern in _BY_HOST if pattern.match(host)), "")
+    form = FORMS.get(str(configured)) or FORMS.get(detected)
+    return Forge(address, str(branch or "main"), commit, form, folder)
 
 
 def _web_address(repository: str) -> str | None:

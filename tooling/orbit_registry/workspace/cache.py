@@ -157,6 +157,13 @@ class Cache:
         """Return the states of texts without values."""
         return self.files("texts", root, paths, lambda path, content: "", limit=DOCUMENT_LIMIT)
 
+    def forget_missing(self, root: Path) -> None:
+        """Delete the values of files that are gone, once they are more than half of all."""
+        paths = {path for (path,) in self._rows("SELECT path FROM files")}
+        missing = [path for path in paths if not os.path.lexists(f"{root}/{path}")]
+        if len(missing) > len(paths) // 2:
+            self._write("DELETE FROM files WHERE path IN (SELECT value FROM json_each(?))", [(json.dumps(missing),)])
+
     def _stored(self, namespace: str, paths: list[str]) -> dict[str, tuple[Any, ...]]:
         rows = self._rows(
             "SELECT files.path, size, mtime, ctime, sha256, checksum, files.value FROM json_each(?) AS names "
