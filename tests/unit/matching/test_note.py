@@ -27,6 +27,8 @@ from orbit_registry.model.record import Record
         ("adr", "**Decision.** Use it. Now.", "Use it."),
         ("adr", "## Consequences\n\n### Positive\n\n* Good, because fast\n\n## Decision\n\nNo.", "Good, because fast"),
         ("adr", "## Consequences\n\n_What follows?_\n\n## Decision\n\nUse it.", "Use it."),
+        ("adr", "## Decision\n\nChosen: X, because\n\n* it is fast. Very.\n* more", "Chosen: X, because it is fast."),
+        ("adr", "## Decision\n\nIt follows:\n\n### More\n\nText.", "It follows:"),
         ("adr", "## Context\n\nNothing else.", ""),
         ("resource", "A document is read where it is.", ""),
     ],

@@ -32,6 +32,8 @@ _HEADING = re.compile(
     re.MULTILINE,
 )
 _ITEM = re.compile(r"^(?:[-*+]|\d{1,3}[.)]|>)[ \t]+")
+_INTRODUCTION = (":", "because")
+"""Ends of a line that the next item completes."""
 _MARKUP = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\*\*")
 _SENTENCE = re.compile(r"(?<=[\w`)\"']{2})[.!?](?=\s)|[。！？]")
 _SEPARATORS = re.compile("[\x00-\x1f]")
@@ -204,7 +206,8 @@ def note_of(record: Record) -> str:
 def _first_sentence(text: str) -> str:
     lines: list[str] = []
     for line in map(str.strip, text.split("\n")):
-        if lines and (not line or _ITEM.match(line)):
+        introduces = bool(lines) and lines[-1].endswith(_INTRODUCTION) and not line.startswith("#")
+        if lines and not introduces and (not line or _ITEM.match(line) or line.startswith("#")):
             break
         if line and not line.startswith(("#", "|", "<", "```", "~~~", "_")):
             lines.append(_MARKUP.sub(r"\1", _ITEM.sub("", line)))
