@@ -240,11 +240,7 @@ def status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) 
                 moved.append(registry.transition(any_id, status, reviewed(registry.get(any_id)), dry_run=dry_run))
             except OrbitError as error:
                 failed.append(error)
-        becomes = "would be" if dry_run else "is"
-        text = "\n".join(f"{record.id} {becomes} {record.status.name}  {record.title}" for record in moved)
-        if moved and not dry_run:
-            documents = " with document" if kind.in_document else ""
-            text += f"\nwritten: {plural(len(moved), 'record')}{documents}; `git diff` shows it"
+        text = _moved_text(kind, moved, dry_run=dry_run)
         data = [record_data(record) for record in moved]
         if failed:
             print_refusals(output, data if moved else None, text, failed)
@@ -273,6 +269,18 @@ def status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) 
     command = click.Command(verb, params=params, callback=move, help=summary)
     command.hidden = hidden
     return format_option(binding_options(command) if live else command)
+
+
+def _moved_text(kind: Kind, moved: Sequence[Record], *, dry_run: bool) -> str:
+    """Return the new status of records, and the files that were written; of many only their number."""
+    becomes = "would be" if dry_run else "is"
+    lines = [f"{record.id} {becomes} {record.status.name}  {record.title}" for record in moved]
+    if moved and not dry_run:
+        documents = [record.source.path for record in moved if record.source and kind.in_document]
+        files = [*documents, *(record.path for record in moved)]
+        many = f"written: {plural(len(moved), 'record')}" + (" and their documents" if documents else "")
+        lines += [f"  {path}" for path in files] if len(moved) <= MOST_NAMED else [many]
+    return "\n".join(lines)
 
 
 def add_command(kind: Kind) -> click.Command:
