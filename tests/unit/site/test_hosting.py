@@ -2,7 +2,7 @@
 
 import pytest
 
-from orbit_registry.site.hosting import FORMS, forge_of
+from orbit_registry.site.hosting import FORMS, forge_of, public_address
 from orbit_registry.workspace.config import config_schema
 
 COMMIT = "8c52a3b1"
@@ -120,3 +120,17 @@ def test_what_is_no_address_of_a_known_forge_gives_no_link(repository: str | Non
 
 def test_the_setting_names_every_form() -> None:
     assert config_schema().document["properties"]["site"]["properties"]["forge"]["enum"] == ["auto", *FORMS]
+
+
+@pytest.mark.parametrize(
+    ("remote", "address"),
+    [
+        ("git@github.com:acme/demo.git", "https://github.com/acme/demo"),
+        ("https://token@gitlab.example.org/acme/demo", "https://gitlab.example.org/acme/demo"),
+        ("https://host.example.org/acme/demo", None),
+        ("/srv/git/demo.git", None),
+        (None, None),
+    ],
+)
+def test_the_address_of_a_remote_is_public_at_a_known_forge(remote: str | None, address: str | None) -> None:
+    assert public_address(remote) == address

@@ -13,6 +13,7 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.registry import Registry
@@ -22,7 +23,7 @@ from orbit_registry.site import console
 from orbit_registry.site.config import UserConfig
 from orbit_registry.site.documents import mirrored_documents, with_user_pages
 from orbit_registry.site.expand import Expansion
-from orbit_registry.site.hosting import forge_of
+from orbit_registry.site.hosting import forge_of, public_address
 from orbit_registry.site.memo import PageCache, key_of
 from orbit_registry.site.mentions import TaskLookup, tasks_of
 from orbit_registry.site.output import Output, open_output, refuse_links
@@ -114,17 +115,26 @@ def _sources(
     title = publication.text(str(config.get("title") or workspace.name))
     tasks = tasks_of(records, _task_lookup(publication))
     used = {record.kind.name for record in records}
-    listed_kinds = tuple(kind for kind in kinds if kind.is_expected or kind.name in used)
+    listed_kinds = tuple(sorted((kind for kind in kinds if kind.is_expected or kind.name in used), key=_place))
     sources = curated_pages(workspace.kinds, title, documents, listed_kinds, has_tasks=bool(tasks.by_name))
     generated = [*sources, "records.json", "snapshot.duckdb"]
     site = site_map(
         workspace.root, forge, workspace.kinds.id_forms, records, mirrored, curated,
         [f"{docs}/{name}" for name in generated], workspace.config.design, tasks.by_name, listed,
     )  # fmt: skip
+    header = tuple(
+        value if value and publication.text(value) == value else None
+        for value in (forge.repository or public_address(workspace.git.origin()), workspace.git.release())
+    )
     return SiteSources(
         publication, documents, tuple(folders), user_config, tuple(user_files), adopted, title, site, tuple(skipped),
-        tasks, kinds, listed_kinds, sources,
+        tasks, kinds, listed_kinds, sources, *header,
     )  # fmt: skip
+
+
+def _place(kind: Kind) -> tuple[bool, bool]:
+    """Return where the navigation has a kind: decisions, then kinds with votes, then the others."""
+    return not kind.in_document, not kind.voted
 
 
 def _task_lookup(publication: Publication) -> TaskLookup:

@@ -133,6 +133,14 @@ def forge_of(
     return Forge(address, str(branch or "main"), commit, form, folder)
 
 
+def public_address(remote: str | None) -> str | None:
+    """Return the web address of a git remote at a forge that its host's name tells; None for any other host."""
+    address = _web_address(remote or "")
+    host = address.partition("://")[2].partition("/")[0] if address else ""
+    is_known = host == "github.com" or any(pattern.match(host) for _, pattern in _BY_HOST)
+    return address if is_known else None
+
+
 def _web_address(repository: str) -> str | None:
     try:
         parts = urlsplit(repository)

@@ -105,10 +105,10 @@ def navigation(kinds: Sequence[Kind], documents: Mapping[str, str], pages: Conta
     ]
     if documents:
         decisions.append({"Design documents": _document_nav(documents)})
-    has_learnings = any(kind.name == "learning" for kind in kinds)
+    first = next((kind.labels for kind in kinds if kind.voted), None)
     groups: dict[str, list[object]] = {
         "Decisions": decisions,
-        "Learnings and other records" if has_learnings else "Other records": records,
+        f"{first} and other records" if first else "Other records": records,
         "Explore": [{title: file} for title, file in EXPLORE if file in pages],
     }
     return [members[0] if len(members) == 1 else {title: members} for title, members in groups.items() if members]

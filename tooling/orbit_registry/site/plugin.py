@@ -88,6 +88,8 @@ class OrbitPlugin(BasePlugin[Options]):
         config.extra_css = [*STYLES, *(style for style in config.extra_css if style not in STYLES)]
         own_scripts = [script for script in config.extra_javascript if str(script) not in SCRIPTS]
         config.extra_javascript = [*SCRIPTS, *own_scripts]
+        config.update(context.sources.header)
+        config.extra["orbit_release"] = context.sources.release
         self._context = context
         return config
 

@@ -174,6 +174,19 @@ class SiteSources:
     """The kinds that the navigation names: those with records, and those that are looked for without."""
     curated: Mapping[str, str]
     """The pages that we write the source of, by their file."""
+    repository: str | None
+    """The web address of the repository, for the header."""
+    release: str | None
+    """The newest tag, for the header."""
+
+    @property
+    def header(self) -> dict[str, str]:
+        """The generator's settings for the link in the header, if the repository's own configuration has none."""
+        own = self.user_config.data if self.user_config else {}
+        if not self.repository or own.get("repo_url"):
+            return {}
+        edit = {} if own.get("edit_uri") else {"edit_uri": ""}  # which would lead to the staged tree
+        return {"repo_url": self.repository, "repo_name": self.repository.split("/", 3)[-1], **edit}
 
     @property
     def workspace(self) -> Workspace:
@@ -343,8 +356,9 @@ def _configure(
     for name, file in sorted(templates.items()):
         out.write(f"{OVERRIDES}/{name}", file.read_bytes())
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
+    header = {**sources.header, "extra": {"orbit_release": sources.release, "orbit_staged": True}}
     if user_config is None:
-        config = staged_config(default_config(sources.title, nav), folders, base_url)
+        config = staged_config(default_config(sources.title, nav) | header, folders, base_url)
     else:
         theme = custom if isinstance(custom, dict) else {"name": custom or "mkdocs"}
         base = {
@@ -356,7 +370,7 @@ def _configure(
                 *SCRIPTS,
                 *(script for script in user_config.list_setting("extra_javascript") if script not in SCRIPTS),
             ],
-            "extra": {"orbit_staged": True},
+            **header,
         }
         if user_config.makes_nav:
             del base["nav"]

@@ -77,8 +77,8 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
         yield from _tree(top, out)
     yield from (str(workspace.folder_of(kind)) for kind in workspace.kinds)
     git = git_folder(workspace.root)
-    if git is not None:  # which files are tracked decides whether a scope matches one, the commit where links lead
-        yield from (str(git / name) for name in ("index", "HEAD", "logs/HEAD"))
+    if git is not None:  # what is tracked, the commit of links, the remote and the newest tag
+        yield from (str(git / name) for name in ("index", "HEAD", "logs/HEAD", "config", "packed-refs", "refs/tags"))
     for entry in reading.entries:
         folder = f"{root}/{entry.folder}"  # which changes when a file comes or goes there
         yield from (folder, f"{root}/{entry.path}")

@@ -166,6 +166,14 @@ class Git:
             return None
         return answer or None
 
+    def origin(self) -> str | None:
+        """Return the address of the remote that the repository was cloned from."""
+        return self.ask("config", "--get", "remote.origin.url")
+
+    def release(self) -> str | None:
+        """Return the newest tag before HEAD."""
+        return self.ask("describe", "--tags", "--abbrev=0")
+
     def web_addresses(self) -> frozenset[str]:
         """Return the web addresses of the remotes without scheme: `github.com/example/project`."""
         urls = (self.ask("config", "--get-regexp", r"^remote\..*\.url$") or "").splitlines()
