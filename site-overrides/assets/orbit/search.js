@@ -62,7 +62,8 @@ const placesOf = (scores) => {
 /* Texts that terms rank, and among the best the characters of these: the formulas of search/index.py. */
 class Texts {
   constructor({ lengths, factor, norm: [base, slope], words: termOf, terms }, common) {
-    Object.assign(this, { lengths, factor, termOf, terms, common: new Set(common), slots: new Map(), near: new Map() });
+    Object.assign(this, { lengths, factor, termOf, terms, common: new Set(common), slots: new Map(), near: new Map(), names: Object.keys(terms) });
+    this.known = [...this.names.map((term) => [term, term]), ...Object.entries(termOf)];
     this.norms = lengths.map((length) => base + slope * length);
   }
 
@@ -86,8 +87,7 @@ class Texts {
 
   /* Returns the terms of all words that begin so. */
   begun(start) {
-    const own = Object.keys(this.terms).filter((term) => term.startsWith(start));
-    return new Set([...own, ...Object.keys(this.termOf).filter((word) => word.startsWith(start)).map((word) => this.termOf[word])]);
+    return new Set(this.known.flatMap(([word, term]) => (word.startsWith(start) ? [term] : [])));
   }
 
   /* Returns the slots of the texts that have a term, each followed by what the term counts there. */
@@ -107,20 +107,21 @@ class Texts {
 
   /* Returns the slots of the texts with one of the terms, with scores, the best first; of the terms of a word the heaviest counts. */
   search(groups, allowed) {
-    const scores = new Map();
+    const scores = new Float64Array(this.lengths.length);
     for (const group of groups) {
-      const best = new Map();
+      const best = new Float64Array(scores.length);
       for (const [term, part] of group) {
-        const worth = this.worth(term) * part;
-        const holders = this.holders(term);
+        const worth = this.worth(term) * part, holders = this.holders(term);
         for (let at = 0; at < holders.length; at += 2) {
           const slot = holders[at], count = holders[at + 1];
-          if (allowed[slot]) best.set(slot, Math.max(best.get(slot) ?? 0, (worth * count) / (count + this.norms[slot])));
+          best[slot] = Math.max(best[slot], (worth * count) / (count + this.norms[slot]));
         }
       }
-      best.forEach((weight, slot) => scores.set(slot, (scores.get(slot) ?? 0) + weight));
+      best.forEach((weight, slot) => (scores[slot] += weight));
     }
-    return [...scores].sort(([slot, score], [other, more]) => more - score || slot - other);
+    const hits = [];
+    scores.forEach((score, slot) => score && allowed[slot] && hits.push([slot, score]));
+    return hits.sort(([slot, score], [other, more]) => more - score || slot - other);
   }
 
   /* Returns at most `most` slots with scores in the order of both rankings; `query` are terms, repeated as often as they occur. */
@@ -138,7 +139,10 @@ class Texts {
   /* Returns the terms that have a run of characters, if it is a short one. */
   having(run) {
     if (run.length !== SHORTEST) return [];
-    if (!this.near.has(run)) this.near.set(run, Object.keys(this.terms).filter((term) => `_${term}_`.includes(run)));
+    if (!this.near.has(run)) {
+      this.marked ??= this.names.map((term) => `_${term}_`);
+      this.near.set(run, this.names.filter((_, at) => this.marked[at].includes(run)));
+    }
     return this.near.get(run);
   }
 
@@ -208,15 +212,16 @@ export const finder = ({ records, looks, names }, data) => {
   const look = (row) => looks[records[row][2]];
   const rowsOf = new Map(Object.entries(names));
   records.forEach(([id], row) => rowsOf.set(id.toLowerCase(), [row]));
-  const rowsTitled = new Map();
-  records.forEach(([, title], row) => rowsTitled.set(plain(title), [...(rowsTitled.get(plain(title)) ?? []), row]));
+  let plainTitles = null;
 
   /* Returns the records whose ids the text has, or begins, and the closed ones whose title it is. */
   const named = (text) => {
     const ids = text.toLowerCase().split(/\s+/).map((word) => word.replace(/^[.,;:!?()[\]'"`]+|[.,;:!?()[\]'"`]+$/g, "")).filter((word) => word.includes("-"));
     const rows = ids.flatMap((id) => rowsOf.get(id) ?? []);
     const begun = rows.length || ids.length !== 1 ? [] : records.flatMap(([id], row) => (id.toLowerCase().startsWith(ids[0]) ? [row] : []));
-    const titled = rowsTitled.get(plain(text)) ?? [];
+    plainTitles ??= records.map(([, title]) => plain(title));
+    const title = plain(text);
+    const titled = plainTitles.flatMap((other, row) => (other === title ? [row] : []));
     return [...rows, ...begun, ...(titled.every((row) => look(row).closed) ? titled : [])];
   };
 
@@ -242,7 +247,8 @@ export const finder = ({ records, looks, names }, data) => {
       const rows = first.length || budget !== LEAN ? first : ranked(text, BALANCED, false);
       // A closed record that is named comes after what took its place; others that `orbit search` leaves out come last.
       const closed = named(text).filter((row) => look(row).closed).flatMap((row) => [...leads[0][row], row]);
-      return [...new Set([...closed, ...rows, ...ranked(text, { ...BALANCED, pool: 0 }, true)])];
+      const rest = looks.every(({ searched }) => searched) ? [] : ranked(text, { ...BALANCED, pool: 0 }, true);
+      return [...new Set([...closed, ...rows, ...rest])];
     },
     pages(text) {
       const best = new Map();
