@@ -80,3 +80,11 @@
   addEventListener("load", mark);
   addEventListener("resize", mark);
 })();
+
+/* The theme puts the buttons of each block of code into a landmark, and none of these has a name. */
+(() => {
+  "use strict";
+  const unmark = () => document.querySelectorAll("nav.md-code__nav").forEach((nav) => (nav.role = "presentation"));
+  new MutationObserver(unmark).observe(document.body, { childList: true, subtree: true });
+  unmark();
+})();
