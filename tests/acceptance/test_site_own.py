@@ -204,3 +204,13 @@ def test_a_changed_setting_is_on_every_page(repo: Path, tmp_path: Path) -> None:
     (repo / "mkdocs.yml").write_text(CONFIG.replace("Our handbook", "Their handbook"), "utf-8")
     assert build(repo, tmp_path / "kept").written > 0
     assert "Their handbook" in (tmp_path / "kept/adrs/ADR-0002/index.html").read_text("utf-8")
+
+
+def test_their_address_and_their_list_for_agents_stay(repo: Path, tmp_path: Path) -> None:
+    (repo / FILE).write_text(f"{CONFIG}site_url: https://example.org/why/\n", "utf-8")
+    write(repo, "docs/llms.txt", "Theirs\n")
+    build_site(Registry.open(repo), tmp_path / "site", snapshot=False)
+    page = (tmp_path / "site/adrs/ADR-0001/index.html").read_text("utf-8")
+    assert '<link rel="canonical" href="https://example.org/why/adrs/ADR-0001/">' in page
+    assert (tmp_path / "site/llms.txt").read_text("utf-8") == "Theirs\n"
+    assert (tmp_path / "site/sitemap.xml").is_file()

@@ -40,7 +40,11 @@ PAGES = (
         "tasks",
     ),
 )
-FILES = ("feed.xml", "feed.json", "robots.txt", "legacy/core/ADR-001/index.html", "legacy/ADR-001/index.html")
+FILES = (
+    *("feed.xml", "feed.json", "robots.txt", "legacy/core/ADR-001/index.html", "legacy/ADR-001/index.html"),
+    *("llms.txt", "index.md", "adrs/index.md", "adrs/ADR-0001/index.md", "learnings/L-7k3fq/index.md"),
+    *("design/core/1_overview/index.md", "resources/RES-t6z9v/index.md"),
+)
 WAITING = "L-7k3fr"
 
 

@@ -81,6 +81,8 @@ def _build(
     if user_config is not None and user_config.code_settings:
         reason = refusal_reason(workspace, FILE, user_config.code_settings, FILE)
         user_config = user_config.without_code(reason) if reason else user_config
+    if address is None and user_config is not None:
+        address = user_config.address
     context = prepare(registry, user_config, cache, address, target.folder)
     progress("generate", 0, 1)
     generator = workspace.config.site.get("generator", MKDOCS)

@@ -112,7 +112,8 @@ def _sources(
     config = workspace.config.site
     commit, folder = (workspace.git.commit("HEAD"), workspace.git.prefix) if config.get("repository") else (None, "")
     forge = forge_of(config.get("repository"), config.get("branch"), commit, config.get("forge"), folder)
-    title = publication.text(str(config.get("title") or workspace.name))
+    site_name = user_config.data.get("site_name") if user_config else None
+    title = publication.text(str(config.get("title") or site_name or workspace.name))
     tasks = tasks_of(records, _task_lookup(publication))
     used = {record.kind.name for record in records}
     listed_kinds = tuple(sorted((kind for kind in kinds if kind.is_expected or kind.name in used), key=_place))

@@ -14,6 +14,7 @@ from pygments.util import ClassNotFound
 
 _LONGEST = 50_000
 """Longer blocks stay plain: a lexer takes a second for 200 kB."""
+_NAME = re.compile(r"[\w+#.-]{1,30}", re.ASCII)
 _SHORT_CODE = re.compile(r"(?<![\w:]):[a-z0-9_+-]{1,40}:(?![\w:])")
 
 
@@ -21,7 +22,8 @@ def fence(code: str, language: str) -> str:
     """Return a block of code as HTML, with the theme's classes for its parts."""
     lexer = _lexer(language) if language and len(code) <= _LONGEST else None
     inner = highlight(code, lexer, _formatter()) if lexer else escape(code, quote=False)
-    return f'<div class="highlight"><pre><code>{inner}</code></pre></div>\n'
+    css = f' class="language-{language}"' if _NAME.fullmatch(language) else ""
+    return f'<div class="highlight"><pre><code{css}>{inner}</code></pre></div>\n'
 
 
 def emoji(text: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from orbit_registry.errors import ConfigError, RefusedError, UnsafePathError
 from orbit_registry.site.pages import SHELL
+from orbit_registry.site.urls import site_address
 from orbit_registry.workspace.files import inside, read_text
 
 _PACKAGED = Path(__file__).parent / "overrides"
@@ -150,6 +151,12 @@ class UserConfig:
         extensions = [entry for entry in _entries(self.data, "markdown_extensions") if _name(entry) not in READING]
         remaining = {"theme": safe_theme, "plugins": plugins, "markdown_extensions": extensions}
         return replace(self, data={**self.data, **remaining}, blocked_reason=reason)
+
+    @property
+    def address(self) -> str | None:
+        """The address of the site, if the configuration states one."""
+        url = str(self.data.get("site_url") or "")
+        return site_address(url) if url.startswith(("http://", "https://")) else None
 
     @property
     def directories(self) -> bool:

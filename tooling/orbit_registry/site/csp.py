@@ -64,7 +64,7 @@ def inline_scripts(html: str) -> list[str]:
     return [
         match["code"]
         for match in _INLINE.finditer(html)
-        if not any(word in match["attributes"].lower() for word in ("src=", "application/json"))
+        if not any(word in match["attributes"].lower() for word in ("src=", "application/json", "application/ld+json"))
         and match["code"].strip()
     ]
 

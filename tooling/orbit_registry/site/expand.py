@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,16 @@ from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import index_of
-from orbit_registry.site import console, explorer, feeds, health, lists, search_data, timeline
+from orbit_registry.site import console, explorer, feeds, health, lists, llms, search_data, timeline
 from orbit_registry.site import map as record_map
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, PageFacts, check_pages, facts_of, located, merged
+from orbit_registry.site.config import files_in
 from orbit_registry.site.coverage import coverage_of
 from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.documents import BODY as OWN
 from orbit_registry.site.documents import ProseLoader, adjacent_documents, around_prose, slot
 from orbit_registry.site.groups import groups_of
+from orbit_registry.site.linked_data import article_data, record_data
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import citers_of, references_by, tasks_html
 from orbit_registry.site.output import Output
@@ -38,7 +40,8 @@ from orbit_registry.site.result import Progress
 from orbit_registry.site.search_data import description_of
 from orbit_registry.site.sitemap import ASSETS, url_of
 from orbit_registry.site.stage import DOCS, BuildContext
-from orbit_registry.site.urls import document_url, file_of, relative
+from orbit_registry.site.twins import Twin, announced, write_twins
+from orbit_registry.site.urls import document_url, file_of, linked, relative
 from orbit_registry.site.views import Relations, card_html, cited_urls, document_view, listing, record_view
 from orbit_registry.snapshot.edges import References
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
@@ -46,7 +49,8 @@ from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 _VERBATIM = re.compile(r"(<(?:pre|script|style|textarea)\b.*?</(?:pre|script|style|textarea)>)", re.DOTALL)
 _INDENTED = re.compile(r"[ \t\r]*\n\s*")
 """The theme's indentation, a quarter of a record's page; a line's end is left, which is a space like any other."""
-_MARK = re.compile(r"@@orbit:(title|description|address|toc|content)@@")
+_MARK = re.compile(r"@@orbit:(title|description|address|data|toc|content)@@")
+_OF_PAGE = re.compile(r'<meta (?:name|property)="(description|og:title)" content="([^"]*)"')
 _CONTENT = re.compile(r"<h1[^>]*>\s*@@orbit:content@@.*?</h1>", re.DOTALL)
 """The place for content where the theme renders the empty page like any other: as a heading, so that it adds none."""
 _EDITS = re.compile(rf"<a\b[^>]*{SHELL}/[^>]*>.*?</a>", re.DOTALL)
@@ -74,13 +78,15 @@ class Shell:
         return replace(self, parts=tuple(part.replace(plain, marked) for part in self.parts))
 
     def page(
-        self, url: str, title: str, content: str, toc: str, base_url: str | None, description: str | None = None
-    ) -> str:
-        """Return a page; `title` and `description` are text, `content` and `toc` are safe HTML."""
+        self, url: str, title: str, content: str, toc: str, base_url: str | None, description: str | None = None,
+        data: str = "",
+    ) -> str:  # fmt: skip
+        """Return a page; `title` and `description` are text, `content`, `toc` and `data` are safe HTML."""
         values = {
             "title": escape(title),
             "description": escape(description or title),
             "address": escape(address_of(base_url, url)),
+            "data": data,
             "toc": toc,
             "content": content,
         }
@@ -112,7 +118,7 @@ def shells_of(pages: dict[int, str], policy: Policy, base_url: str | None) -> di
 def _cut(html: str, url: str, base_url: str | None) -> Shell:
     parted = _VERBATIM.split(html)
     parted[::2] = [_INDENTED.sub("\n", part) for part in parted[::2]]
-    html = _EDITS.sub("", "".join(parted))
+    html = announced(_EDITS.sub("", "".join(parted)), url, base_url, "@@orbit:data@@")
     if base_url:
         html = html.replace(escape(address_of(base_url, url)), "@@orbit:address@@")
     parts = _MARK.split(_CONTENT.sub("@@orbit:content@@", html, count=1))
@@ -124,7 +130,7 @@ def _cut(html: str, url: str, base_url: str | None) -> Shell:
 
 
 RECORDS, SNAPSHOT = "records.json", "snapshot.duckdb"
-SITEMAP, ROBOTS = "sitemap.xml", "robots.txt"
+SITEMAP, ROBOTS, NOT_FOUND = "sitemap.xml", "robots.txt", "404.html"
 CARDS = slot("cards")
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
 MOST_ON_A_LANDING = 8
@@ -188,7 +194,9 @@ class Expansion:
         folders = folder_pages(documents, titles, self.facts, self.policy.applied(HEAD)[0])
         self._write_all(folders)
         self._assets()
-        self._data(self.facts.keys() - onward.keys() - folders.keys())
+        places = self.facts.keys() - onward.keys() - folders.keys()
+        self._data(places)
+        self._for_agents(places)
         wrong = check_pages(self.facts, set(self.out.after), self.origins, shell)
         wrong = [self._located(problem) for problem in wrong if problem.code != FOREIGN or not self.is_trusted]
         return [*self.pages.diagnostics, *self.diagnostics, *wrong]
@@ -252,7 +260,7 @@ class Expansion:
     def _write(self, url: str, page: Page) -> None:
         self.out.write(file_of(url), page.html)
         self.diagnostics += page.diagnostics
-        if url != "404.html":
+        if url != NOT_FOUND:
             self.facts[url] = page.facts
 
     def _record_pages(self) -> None:
@@ -273,12 +281,20 @@ class Expansion:
         content = article(record.kind, view, prose.html)
         content += self._cards(content, url)
         toc = contents_html(prose.headings)
+        description = description_of(record, text.text)
+        data = self._described(url, record.title, description, record)
         html = self._shell(record.kind, url.count("/")).page(
-            url, f"{record.id} {record.title}", content, toc, self.base_url, description_of(record, text.text)
+            url, f"{record.id} {record.title}", content, toc, self.base_url, description, data
         )
         facts = facts_of(content, url)
         value = [sorted(facts.ids), list(facts.targets), list(facts.foreign)]
         return Content(html, value, self.loader.relocated(record, prose.diagnostics))
+
+    def _described(self, url: str, title: str, description: str, record: Record | None) -> str:
+        home = {"name": self.context.sources.title, "url": self.base_url or ""}
+        address = linked(self.base_url, url, url) if self.base_url else None
+        more = record_data(record) if record else {}
+        return article_data(title, description, {name: value for name, value in home.items() if value}, address, **more)
 
     def _shell(self, kind: Kind, depth: int) -> Shell:
         """Return the shell of a depth with the kind's index, or its folded group, as current in the navigation."""
@@ -313,6 +329,8 @@ class Expansion:
 
     def _under_policy(self, url: str, html: str, empty: str = "") -> Page:
         """Return a page with its policy; `empty` is what the generator made of it."""
+        if url != NOT_FOUND:
+            html = announced(html, url, self.base_url, self._data_of_page(html, url))
         if self.is_trusted and url in self.user_urls:
             return Page(html, replace(facts_of(html, url), foreign=()))
         policy = self.policy.allowing(empty) if self.is_trusted else self.policy
@@ -321,6 +339,14 @@ class Expansion:
         messages = (f"an inline script will not run: {' '.join(code.split())[:60]}" for code in refused)
         problems = (Diagnostic(SCRIPT, Severity.WARNING, message, where, "move it to a file") for message in messages)
         return Page(page, facts_of(page, url), tuple(problems))
+
+    def _data_of_page(self, html: str, url: str) -> str:
+        """Return the JSON-LD of a document or of one of the repository's own pages, "" for other pages."""
+        if url not in self.origins and url not in self.user_urls:
+            return ""
+        metadata = {name: unescape(text) for name, text in _OF_PAGE.findall(html)}
+        title = metadata.get("og:title", self.context.sources.title)
+        return self._described(url, title, metadata.get("description", ""), self.adopted.get(url))
 
     def _slot(self, name: str, url: str) -> str:
         records, documents = self.records, self.context.sources.documents
@@ -398,6 +424,38 @@ class Expansion:
 
     def _words(self, records: Sequence[Record], sections: Sequence[search_data.Section]) -> str:
         return search_data.words(records, index_of(map(self.loader.with_full_prose, records)), sections)
+
+    def _for_agents(self, urls: Set[str]) -> None:
+        sources, out, records = self.context.sources, self.out, self.records
+        twins = write_twins(self.pages, self.facts, urls, self.base_url, self.user_urls)
+        documents = [document.url for document in sources.documents]
+        sections = llms.sections_of(self._page_groups(), self.kinds, records, documents, twins)
+        ranked = sorted(records, key=lambda record: rank_order(record, half_life_days()))
+        files = [path for path in self.site.listed or () if not sources.publication.leaves_out(path)]
+        summary = twins[""].description if "" in twins else sources.title
+        out.write(llms.FULL, llms.full_text(sources.title, summary, sections, out.folder, self.base_url))
+        bundles = []
+        for folder, chosen in llms.by_folder(ranked, files).items():
+            text = llms.bundle(folder, [twins[url] for url in chosen], out.folder, self.base_url)
+            out.write(llms.bundle_path(folder), text)
+            bundles.append(Twin(llms.bundle_path(folder), f"{folder}/", llms.count_of(chosen)))
+        sections.insert(-1, llms.Section("Records by folder", llms.BUNDLES, bundles))
+        for path, text in llms.lists(sources.title, summary, sections, self.base_url):
+            if path not in out.after:  # the repository's own is kept
+                out.write(path, text)
+
+    def _page_groups(self) -> dict[str, list[str]]:
+        """Return the URLs of the repository's own pages by the part of the navigation that names them."""
+        user_config, curated = self.context.sources.user_config, self.site.curated
+        groups: dict[str, list[str]] = {"Pages": []}
+        for entry in self.context.staged.nav:
+            title, below = next(iter(entry.items())) if isinstance(entry, dict) else ("", entry)
+            group = groups.setdefault(title if isinstance(below, list) else "Pages", [])
+            paths = (f"{user_config.docs}/{name}" for name in files_in([entry]) if user_config)
+            group += [curated[path] for path in paths if path in curated]
+        listed = {url for group in groups.values() for url in group}
+        groups["Pages"] += [url for url in curated.values() if url not in listed]
+        return groups
 
     def _snapshot(self) -> Content:
         from orbit_registry.snapshot.export import export_snapshot  # most builds write none

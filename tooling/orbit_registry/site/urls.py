@@ -37,6 +37,14 @@ def relative(origin: str, target: str) -> str:
     return f"{address}{mark}{fragment}"
 
 
+def linked(base_url: str | None, origin: str, target: str) -> str:
+    """Return how a file that may be read apart from the site names `target`: by its address, if the site has one."""
+    if base_url:
+        return base_url.rstrip("/") + "/" + relative("", target).removeprefix(".")
+    link = relative(origin, target)
+    return link if "/" in link or link == "." else f"./{link}"
+
+
 def site_address(text: str) -> str:
     """Return the address of a site as links are made of it: in ASCII, with a slash at its end."""
     try:

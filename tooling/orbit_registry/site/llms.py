@@ -1,0 +1,185 @@
+"""Lists of the pages for agents: `llms.txt` (llmstxt.org), the whole text in one file, and a bundle for each folder."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orbit_registry.formats.globs import Glob, GlobIndex, parse_glob
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
+from orbit_registry.site.sitemap import url_of
+from orbit_registry.site.twins import INDEX, Twin
+from orbit_registry.site.urls import linked, safe_segment
+from orbit_registry.site.words import date_of
+
+FULL, FOLDER, BUNDLES = "llms-full.txt", "llms/", "by-path/"
+OPTIONAL = "Optional"
+"""The section that llmstxt.org lets readers skip: pages that list other pages."""
+LARGEST = 48_000
+"""Bytes of a list or a bundle at most: tools that fetch pages for agents cut what is longer."""
+_HEADINGS = 3000
+"""Bytes of these that the headings of a list may have."""
+_LONGEST_LINE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of `llms.txt`, and the folder of its lists on a site with many pages."""
+
+    title: str
+    folder: str
+    twins: Sequence[Twin]
+
+
+def sections_of(
+    groups: Mapping[str, Sequence[str]],
+    kinds: Iterable[Kind],
+    records: Sequence[Record],
+    documents: Sequence[str],
+    twins: Mapping[str, Twin],
+) -> list[Section]:
+    """Return the parts of `llms.txt`: the repository's own pages in `groups`, records by kind, documents, the rest.
+
+    Pages are named by their URLs.
+    """
+    rest = dict(twins)
+    sections = []
+
+    def take(title: str, folder: str, urls: Iterable[str]) -> None:
+        sections.append(Section(title, folder, [rest.pop(url) for url in urls if url in rest]))
+
+    for title, urls in groups.items():
+        take(title, f"{FOLDER}{safe_segment(title.lower())}/", urls)
+    for kind in kinds:
+        same = [record for record in records if record.kind.name == kind.name]
+        same.sort(key=lambda record: record.phase != "live")
+        rest |= {url: record_entry(record, rest[url]) for record in same if (url := url_of(record)) in rest}
+        take(kind.labels, f"{kind.plural}/", map(url_of, same))
+    take("Design documents", "documents/", documents)
+    take(OPTIONAL, f"{FOLDER}optional/", list(rest))
+    return sections
+
+
+def lists(
+    title: str, summary: str, sections: Iterable[Section], base_url: str | None
+) -> Iterator[tuple[str, str]]:  # fmt: skip
+    """Yield `llms.txt` and its parts by their path: if it is too long, the longest sections have their own lists."""
+    sections = [section for section in sections if section.twins]
+    lines = [_lines(INDEX, section.twins, base_url) for section in sections]
+    for number in sorted(range(len(sections)), key=lambda number: -len("".join(lines[number]))):
+        if sum(len(line.encode()) + 1 for part in lines for line in part) + _HEADINGS < LARGEST:
+            break
+        section, lines[number] = sections[number], []
+        for path, twins in _parts(section, base_url):
+            yield path, _list(f"{title}: {section.title}", summary, [(section.title, _lines(path, twins, base_url))])
+            name = f"{section.title}: {twins[0].title} to {twins[-1].title}"
+            lines[number] += _lines(INDEX, [Twin(path, name, f"{len(twins):,} pages")], base_url)
+    yield INDEX, _list(title, summary, [(section.title, part) for section, part in zip(sections, lines, strict=True)])
+
+
+def _list(title: str, summary: str, parts: Iterable[tuple[str, Sequence[str]]]) -> str:
+    texts = ["\n".join([f"## {_plain(name)}", "", *lines]) for name, lines in parts]
+    return "\n\n".join([f"# {_plain(title)}", f"> {_plain(summary)}", *texts]) + "\n"
+
+
+def _lines(origin: str, twins: Iterable[Twin], base_url: str | None) -> list[str]:
+    lines = []
+    for twin in twins:
+        description = "" if twin.description == twin.title else twin.description
+        if len(description) > _LONGEST_LINE:
+            description = description[:_LONGEST_LINE].rpartition(" ")[0] + " …"
+        after = f": {_plain(description)}" if description else ""
+        lines.append(f"- [{_plain(twin.title)}]({linked(base_url, origin, twin.path)}){after}")
+    return lines
+
+
+def _plain(text: str) -> str:
+    """Return a text that no reader of Markdown takes for a link or a tag."""
+    return " ".join(text.split()).translate({ord("["): "\\[", ord("]"): "\\]", ord("<"): "\\<"})
+
+
+def _parts(section: Section, base_url: str | None) -> Iterator[tuple[str, list[Twin]]]:
+    """Yield the lists that a section is divided into, each small enough."""
+    number, size, twins = 1, 0, list[Twin]()
+    path = f"{section.folder}{INDEX}"
+    for twin in section.twins:
+        length = len(_lines(path, [twin], base_url)[0].encode()) + 1
+        if twins and size + length + _HEADINGS > LARGEST:
+            yield path, twins
+            number, size, twins = number + 1, 0, []
+            path = f"{section.folder}llms-{number}.txt"
+        size += length
+        twins.append(twin)
+    yield path, twins
+
+
+def joined(out: Path, twins: Iterable[Twin], limit: int = sys.maxsize) -> tuple[str, list[Twin]]:
+    """Return the Markdown of pages as one text of so many bytes at most, and the pages that are left out for it."""
+    texts: list[str] = []
+    left_out: list[Twin] = []
+    for twin in twins:
+        data = b"" if left_out else (out / twin.path).read_bytes()
+        limit -= len(data)
+        if left_out or limit < 0:
+            left_out.append(twin)
+        else:
+            texts.append(data.decode("utf-8", "surrogatepass"))
+    return "\n---\n\n".join(texts), left_out
+
+
+def record_entry(record: Record, twin: Twin) -> Twin:
+    """Return a record's page as a list names it: its id, title, status and day before the description."""
+    status = ", ".join(filter(None, [record.status.word, date_of(record)[:10]]))
+    text = "" if twin.description == record.title else f". {twin.description}"
+    return Twin(twin.path, f"{record.id} {record.title}", f"{status}{text}")
+
+
+def by_folder(records: Iterable[Record], files: Iterable[str]) -> dict[str, list[str]]:
+    """Return for each top folder the URLs of the live records whose scope has one of its files, in their order."""
+    live = [record for record in records if record.phase == "live" and record.globs]
+    scopes = ([glob for glob in map(parse_glob, record.globs) if isinstance(glob, Glob)] for record in live)
+    index = GlobIndex(zip(range(len(live)), scopes, strict=True))
+    numbers: dict[str, set[int]] = defaultdict(set)
+    for path in files:
+        folder, slash, _ = path.partition("/")
+        if slash:
+            numbers[folder].update(number for number, _ in index.match(path))
+    return {
+        folder: [url_of(live[number]) for number in sorted(chosen)]
+        for folder, chosen in sorted(numbers.items())
+        if chosen
+    }
+
+
+def bundle_path(folder: str) -> str:
+    """Return the file of a top folder's bundle."""
+    return f"{BUNDLES}{safe_segment(folder)}.md"
+
+
+def count_of(chosen: Sequence[object]) -> str:
+    """Return how many records apply, in words."""
+    return f"{len(chosen):,} {'record applies' if len(chosen) == 1 else 'records apply'}"
+
+
+def bundle(folder: str, twins: Sequence[Twin], out: Path, base_url: str | None) -> str:
+    """Return the records that apply in a folder: as many as fit with their text, links to the others."""
+    path = bundle_path(folder)
+    text, left_out = joined(out, twins, LARGEST - 200 * len(twins))
+    more = "\n".join(["## More records\n", *_lines(path, left_out, base_url), ""]) if left_out else ""
+    head = _head(f"{folder}/", f"{count_of(twins)} to files in this folder.", base_url)
+    return "\n".join(filter(None, [head, text, more]))
+
+
+def full_text(title: str, summary: str, sections: Iterable[Section], out: Path, base_url: str | None) -> str:
+    """Return the text of every page but those that list others."""
+    twins = (twin for section in sections if section.title != OPTIONAL for twin in section.twins)
+    return f"{_head(title, summary, base_url)}\n{joined(out, twins)[0]}"
+
+
+def _head(title: str, summary: str, base_url: str | None) -> str:
+    links = "" if base_url else " Links lead from the page that each part names."
+    return f"# {_plain(title)}\n\n> {_plain(summary)}{links}\n\n---\n"
