@@ -105,22 +105,22 @@ def test_a_client_lists_and_calls_the_tools(root: Path) -> None:
     anyio.run(talk)
 
 
-@pytest.mark.parametrize("said", ["", "on"])
-def test_a_call_runs_no_program_of_the_project(root: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+@pytest.mark.parametrize("value", ["", "on"])
+def test_a_call_runs_no_program_of_the_project(root: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     prints = json.dumps({"title": "Fix", "class": "qa"})
     (root / "run.py").write_text(f"import sys\nopen(sys.argv[1], 'w').close()\nprint('{prints}')\n", "utf-8")
     command, classifier = ([sys.executable, "run.py", name] for name in ("ran-command-{id}", "ran-classifier"))
     configure(root, f"tasks: {json.dumps({'command': command, 'classifier': classifier})}\n")
-    monkeypatch.setenv("ORBIT_PROGRAMS", said)
+    monkeypatch.setenv("ORBIT_PROGRAMS", value)
 
     async def talk() -> None:
         async with client(root) as session:
             expected = {"task": "T-7", "text": "Fix the crash", "paths": ["src/a.py"]}
             result = text(await session.call_tool("brief", expected))
-            assert [f"`tasks.{name}` was not run" in result for name in ("command", "classifier")] == 2 * [not said]
+            assert [f"`tasks.{name}` was not run" in result for name in ("command", "classifier")] == 2 * [not value]
 
     anyio.run(talk)
-    assert sorted(file.name for file in root.glob("ran-*")) == (["ran-classifier", "ran-command-T-7"] if said else [])
+    assert sorted(file.name for file in root.glob("ran-*")) == (["ran-classifier", "ran-command-T-7"] if value else [])
 
 
 def test_the_project_is_where_the_client_says(root: Path, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_a_browser_answers_from_the_snapshot(root: Path, tab: Tab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("npm", "said"),
+    ("npm", "words"),
     [
         (None, "npm, which fetches DuckDB for the browser, is not installed"),
         ("#!/bin/sh\necho no network >&2; exit 1\n", "no network"),
@@ -86,13 +86,13 @@ def test_a_browser_answers_from_the_snapshot(root: Path, tab: Tab) -> None:
     ids=["no-npm", "no-network", "another-archive"],
 )
 def test_what_keeps_the_console_out_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, npm: str | None, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, npm: str | None, words: str
 ) -> None:
     cache = only_npm(tmp_path, monkeypatch, npm)
     folder, problem = console.fetched()
     assert folder is None
     assert problem is not None
-    assert said in problem.message
+    assert words in problem.message
     assert str(cache) in str(problem.hint)
 
 

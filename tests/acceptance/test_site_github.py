@@ -61,9 +61,9 @@ def test_alerts_have_a_title_and_a_colour_of_their_own(page: Page) -> None:
 def test_tasks_have_boxes(page: Page) -> None:
     boxes = page.get_by_role("img", name=re.compile("^(done|to do)$"))
     assert boxes.evaluate_all("boxes => boxes.map(box => box.ariaLabel)") == ["done", "to do", "done", "to do", "to do"]
-    drawn = "box => [getComputedStyle(box, '::before').maskImage, getComputedStyle(box, '::before').backgroundColor]"
-    assert boxes.nth(0).evaluate(drawn) != boxes.nth(1).evaluate(drawn)
-    assert "none" not in boxes.nth(1).evaluate(drawn)
+    script = "box => [getComputedStyle(box, '::before').maskImage, getComputedStyle(box, '::before').backgroundColor]"
+    assert boxes.nth(0).evaluate(script) != boxes.nth(1).evaluate(script)
+    assert "none" not in boxes.nth(1).evaluate(script)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -317,7 +317,7 @@ def test_a_withheld_name_in_disguise_is_on_no_page(root: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("section", "said"),
+    ("section", "words"),
     [
         ("redact: ['a(b']", "redact: 'a(b' is no regular expression"),
         ("redact: ['x*']", "matches the empty text"),
@@ -328,13 +328,13 @@ def test_a_withheld_name_in_disguise_is_on_no_page(root: Path, tmp_path: Path) -
     ],
 )
 def test_a_filter_that_can_not_be_meant_stops_every_command(
-    root: Path, section: str, said: str, capsys: pytest.CaptureFixture[str]
+    root: Path, section: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _filter(root, f"  publish:\n    {section}\n")
     for words in (["check"], ["init", "--yes"], ["site", "build"], ["snapshot", "export", "x.duckdb"]):
         assert orbit(*words) == 2
         answer = capsys.readouterr().err
-        assert said in answer
+        assert words in answer
         assert "config.yaml:7:" in answer or "config.yaml:6:" in answer
     assert not (root / "x.duckdb").exists()
 

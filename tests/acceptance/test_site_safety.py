@@ -42,9 +42,9 @@ def holders(root: Path, text: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("own", [False, True])
-def test_no_secret_is_published_or_kept(root: Path, own: bool) -> None:
-    if own:
+@pytest.mark.parametrize("is_own", [False, True])
+def test_no_secret_is_published_or_kept(root: Path, is_own: bool) -> None:
+    if is_own:
         (root / "mkdocs.yml").write_text("site_name: x\ntheme: material\n", "utf-8")
     (root / "docs/page.md").write_text(f"# Page\n\nkey {SECRET} [x](gone-{SECRET}.md)\n", "utf-8")
     (root / "docs/data.json").write_text(f'{{"key": "{SECRET}"}}', "utf-8")

@@ -164,8 +164,8 @@ class Project:
 
     def events(self) -> list[dict[str, Any]]:
         log = self.root / ".orbit/state/log/events.jsonl"
-        found = [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.exists() else []
-        return [event for event in found if str(event["surface"]).startswith("hook:")]
+        lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.exists() else []
+        return [event for event in lines if str(event["surface"]).startswith("hook:")]
 
 
 @pytest.fixture(params=DRIVERS)
@@ -201,14 +201,14 @@ def project(agent: str, bare: Project) -> Project:
 
 
 def registrations(page: str) -> list[tuple[str, str, str]]:
-    """Return what a part of the server's page says for each agent at hand: a command, or a file and its content."""
-    found = []
+    """Return what a part of the server's page says for each installed agent: a command, or a file and its content."""
+    rows = []
     for name in DRIVERS:
         row = re.search(rf"^\| {load_agent(name).title} \| (.*) \| (.*) \| (.*) \|$", page, re.MULTILINE)
         assert row is not None, name
         command, file, content = (cell.strip("` ") for cell in row.groups())
-        found += [(name, said, text) for said, text in ((command, ""), (file, content)) if said]
-    return found
+        rows += [(name, target, text) for target, text in ((command, ""), (file, content)) if target]
+    return rows
 
 
 def test_what_the_hook_says_reaches_the_model_once(agent: str, project: Project) -> None:
@@ -216,8 +216,8 @@ def test_what_the_hook_says_reaches_the_model_once(agent: str, project: Project)
     model = project.work(agent, driver.read, driver.change)
     assert (project.root / "src/upload.py").read_text("utf-8") == "def up(): return 3\n"
     assert [text.count(SUMMARY) for text in model.told] == [0, 1, 1]
-    found = [event for event in project.events() if event["event"] == "retrieval" and event["query"]]
-    assert [(len(event["hits"]), event["skip_reason"]) for event in found] == [(1, None), (0, "already shown")]
+    rows = [event for event in project.events() if event["event"] == "retrieval" and event["query"]]
+    assert [(len(event["hits"]), event["skip_reason"]) for event in rows] == [(1, None), (0, "already shown")]
     assert {(event["agent"], event["fault"]) for event in project.events()} == {(agent, None)}
 
 
@@ -259,33 +259,33 @@ def test_a_troubled_session_is_asked_once_for_a_note(agent: str, project: Projec
 @pytest.mark.parametrize("agent", ["claude", "codex"], indirect=True)
 def test_the_transcript_proves_what_arrived(agent: str, project: Project) -> None:
     project.work(agent, DRIVERS[agent].read)
-    found = json.loads(project.orbit("doctor", "--agent", agent, "--format", "json"))["data"]["findings"]
-    (transcript,) = [event for event in found if event["topic"] == "transcript"]
+    findings = json.loads(project.orbit("doctor", "--agent", agent, "--format", "json"))["data"]["findings"]
+    (transcript,) = [event for event in findings if event["topic"] == "transcript"]
     assert (transcript["level"], transcript["what"].startswith("all 1 records")) == ("ok", True), transcript
     captured = json.loads(project.orbit("capture", "--from", agent, "--dry-run", "--format", "json"))["data"]
     assert captured["candidates"] == []
 
 
-def register(agent: str, bare: Project, said: str, content: str) -> None:
+def register(agent: str, bare: Project, target: str, content: str) -> None:
     """Register the server by a command or by a file; the model is offered its tools, and is told what it asks for."""
     if content:
-        file = bare.home / said[2:] if said.startswith("~/") else bare.root / said
+        file = bare.home / target[2:] if target.startswith("~/") else bare.root / target
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"{content}\n", "utf-8")
     else:
-        words = shlex.split(said)
+        words = shlex.split(target)
         subprocess.run(words, cwd=bare.root, env=bare.environment(), stdin=subprocess.DEVNULL, check=True)
     model = bare.work(agent, *DRIVERS[agent].search)
     assert [text.count(SUMMARY) > 0 for text in model.told[-2:]] == [False, True]
 
 
-@pytest.mark.parametrize(("agent", "said", "content"), registrations(PAGE), indirect=["agent"])
-def test_a_server_registered_as_its_page_says_answers(agent: str, bare: Project, said: str, content: str) -> None:
-    register(agent, bare, said, content)
+@pytest.mark.parametrize(("agent", "target", "content"), registrations(PAGE), indirect=["agent"])
+def test_a_server_registered_as_its_page_says_answers(agent: str, bare: Project, target: str, content: str) -> None:
+    register(agent, bare, target, content)
 
 
-@pytest.mark.parametrize(("agent", "said", "content"), registrations(OVER_HTTP), indirect=["agent"])
-def test_a_server_that_runs_already_answers_over_http(agent: str, bare: Project, said: str, content: str) -> None:
+@pytest.mark.parametrize(("agent", "target", "content"), registrations(OVER_HTTP), indirect=["agent"])
+def test_a_server_that_runs_already_answers_over_http(agent: str, bare: Project, target: str, content: str) -> None:
     token = "tried-by-a-test-alone"
     serving = [*ORBIT, "mcp", "serve", "--http"]
     env = bare.environment(ORBIT_MCP_TOKEN=token)
@@ -294,7 +294,7 @@ def test_a_server_that_runs_already_answers_over_http(agent: str, bare: Project,
             assert server.stderr is not None
             address = server.stderr.readline().split()[-1]
             for old, new in (("http://127.0.0.1:8765/mcp", address), ("TOKEN", token)):
-                said, content = said.replace(old, new), content.replace(old, new)
-            register(agent, bare, said, content)
+                target, content = target.replace(old, new), content.replace(old, new)
+            register(agent, bare, target, content)
         finally:
             server.terminate()

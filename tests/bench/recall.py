@@ -64,8 +64,8 @@ def without_ids(text: str, forms: IdForms) -> str:
 
 def answers_in(text: str, records: RecordSet, forms: IdForms) -> frozenset[str]:
     """Return the paths of the records that a text names beyond doubt."""
-    found = {cited.id for cited in find_citations(text, forms) if not cited.weak}
-    return frozenset(known[0].path for any_id in found if len(known := records.candidates(any_id)) == 1)
+    cited_ids = {cited.id for cited in find_citations(text, forms) if not cited.weak}
+    return frozenset(matches[0].path for any_id in cited_ids if len(matches := records.candidates(any_id)) == 1)
 
 
 def of_history(registry: Registry, without: Sequence[str] = ()) -> Iterator[Question]:
@@ -99,8 +99,8 @@ def of_files(folder: Path, records: RecordSet) -> Iterator[Question]:
     """Yield the questions of a folder of JSON files, `[{query, relevant}]`; an id may be one that a record had."""
     for file in sorted(folder.glob("*.json")):
         for entry in json.loads(file.read_text("utf-8")):
-            known = [records.candidates(any_id) for any_id in entry["relevant"]]
-            answers = frozenset(found[0].path for found in known if found)
+            candidates = [records.candidates(any_id) for any_id in entry["relevant"]]
+            answers = frozenset(matches[0].path for matches in candidates if matches)
             if answers:
                 yield Question(entry["query"], answers, file.stem.partition("-")[0])
 
@@ -109,8 +109,8 @@ def quality(run: Run, questions: Sequence[Question]) -> Quality:
     """Return how well a retriever answers."""
     recall, rank, gain = [], [], []
     for question in questions:
-        found = run(question.text)[:DEPTH]
-        hits = [position for position, path in enumerate(found, 1) if path in question.answers]
+        paths = run(question.text)[:DEPTH]
+        hits = [position for position, path in enumerate(paths, 1) if path in question.answers]
         recall.append(sum(position <= NEAR for position in hits) / len(question.answers))
         rank.append(1 / hits[0] if hits else 0.0)
         best = sum(1 / math.log2(position + 1) for position in range(1, min(DEPTH, len(question.answers)) + 1))
@@ -134,12 +134,12 @@ def table(qualities: Mapping[str, Quality], kinds: Mapping[str, Sequence[int]]) 
         f"|---|---|---|---|---|{'---|' * len(heads)}",
     ]
     first = next(iter(qualities.values()))
-    for name, found in qualities.items():
-        cells = [_figure(values) for values in (found.recall, found.rank, found.gain)]
-        apart = [now - then for now, then in zip(found.rank, first.rank, strict=True)]
-        cells.append("" if found is first else _figure(apart))
+    for name, measured in qualities.items():
+        cells = [_figure(values) for values in (measured.recall, measured.rank, measured.gain)]
+        apart = [now - then for now, then in zip(measured.rank, first.rank, strict=True)]
+        cells.append("" if measured is first else _figure(apart))
         for places in kinds.values():
-            means = [sum(values[at] for at in places) / len(places) for values in (found.recall, found.rank)]
+            means = [sum(values[at] for at in places) / len(places) for values in (measured.recall, measured.rank)]
             cells.append(f"{means[0]:.3f}, {means[1]:.3f}")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
@@ -162,17 +162,17 @@ def shadow(
 
     `served` is the ranking that answers today, kept from an earlier run; questions it does not know are left out.
     """
-    asked = [question for question in questions if question.text in served]
-    if not asked:
+    shared = [question for question in questions if question.text in served]
+    if not shared:
         return ["the kept ranking knows none of these questions"], False
-    before, after = (quality(lambda text, by=by: list(by[text]), asked) for by in (served, new))
+    before, after = (quality(lambda text, by=by: list(by[text]), shared) for by in (served, new))
     apart = [now - then for now, then in zip(after.rank, before.rank, strict=True)]
-    same = [len({*served[question.text][:NEAR]} & {*new[question.text][:NEAR]}) for question in asked]
-    moved = sorted(zip(apart, (question.text for question in asked), strict=True), key=lambda pair: -abs(pair[0]))
+    same = [len({*served[question.text][:NEAR]} & {*new[question.text][:NEAR]}) for question in shared]
+    moved = sorted(zip(apart, (question.text for question in shared), strict=True), key=lambda pair: -abs(pair[0]))
     better, worse = sum(step > 0 for step in apart), sum(step < 0 for step in apart)
     lines = [
-        f"{len(asked)} questions: {better} answered better, {worse} worse; "
-        f"{sum(same) / len(asked):.2f} of the first {NEAR} are the same",
+        f"{len(shared)} questions: {better} answered better, {worse} worse; "
+        f"{sum(same) / len(shared):.2f} of the first {NEAR} are the same",
         f"recall@{NEAR} {_figure([now - then for now, then in zip(after.recall, before.recall, strict=True)])}, "
         f"MRR@{DEPTH} {_figure(apart)}, each less that of the ranking that serves",
         *(f"{by:+.2f}  {text[:100]}" for by, text in moved[:DEPTH] if by),
@@ -189,30 +189,32 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--page", type=Path, help="the Markdown page whose part on recall is replaced")
     parser.add_argument("--keep", type=Path, help="keep what is found now in this file, for a later --shadow")
     parser.add_argument("--shadow", type=Path, help="compare with a kept ranking instead; 1 where this one is worse")
-    asked = parser.parse_args(words)
+    arguments = parser.parse_args(words)
     try:
-        return measure(asked)
+        return measure(arguments)
     except (OrbitError, OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
 
 
-def measure(asked: argparse.Namespace) -> int:
+def measure(arguments: argparse.Namespace) -> int:
     """Do what was asked for; 1 where there is nothing to ask, or the new ranking is worse."""
-    registry = Registry.open(asked.repo)
+    registry = Registry.open(arguments.repo)
     questions = list(
-        of_history(registry, asked.without) if asked.questions is None else of_files(asked.questions, registry.records)
+        of_history(registry, arguments.without)
+        if arguments.questions is None
+        else of_files(arguments.questions, registry.records)
     )
     if not questions:
         print("nothing in this history names a record")
         return 1
-    if asked.keep is not None or asked.shadow is not None:
+    if arguments.keep is not None or arguments.shadow is not None:
         now = ranked(ours(registry), questions)
-        lines, is_fit = [f"{len(now)} questions kept in {asked.keep}"], True
-        if asked.shadow is not None:
-            lines, is_fit = shadow(json.loads(asked.shadow.read_text("utf-8")), now, questions)
-        if asked.keep is not None:
-            asked.keep.write_text(json.dumps(now, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        lines, is_fit = [f"{len(now)} questions kept in {arguments.keep}"], True
+        if arguments.shadow is not None:
+            lines, is_fit = shadow(json.loads(arguments.shadow.read_text("utf-8")), now, questions)
+        if arguments.keep is not None:
+            arguments.keep.write_text(json.dumps(now, indent=1, ensure_ascii=False) + "\n", "utf-8")
         print("\n".join(lines))
         return 0 if is_fit else 1
     records = {record.path: record for record in registry.records}
@@ -230,9 +232,9 @@ def measure(asked: argparse.Namespace) -> int:
         *table(measured, dict(sorted(kinds.items()))),
     ]
     print("\n".join(lines))
-    if asked.page is not None:
-        before, _, after = asked.page.read_text("utf-8").partition(f"\n{RECALL}\n")
+    if arguments.page is not None:
+        before, _, after = arguments.page.read_text("utf-8").partition(f"\n{RECALL}\n")
         section = after.partition("\n## ")
         tail = f"\n## {section[2]}" if section[1] else ""
-        asked.page.write_text(f"{before}\n{RECALL}\n\n" + "\n".join(lines) + f"\n{tail}", "utf-8")
+        arguments.page.write_text(f"{before}\n{RECALL}\n\n" + "\n".join(lines) + f"\n{tail}", "utf-8")
     return 0

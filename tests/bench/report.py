@@ -67,7 +67,7 @@ def machine(before: tuple[float, float, float], after: tuple[float, float, float
         ("memory", f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB"),
         ("system", f"{platform.system()} {platform.release()}"),
         ("Python", f"{platform.python_implementation()} {platform.python_version()}"),
-        ("libraries", ", ".join(f"{name} {found}" for name in LIBRARIES if (found := _version(name)))),
+        ("libraries", ", ".join(f"{name} {version}" for name in LIBRARIES if (version := _version(name)))),
         ("load average", f"{before[0]:.1f} before, {after[0]:.1f} after"),
     ]
 
@@ -117,21 +117,21 @@ def render(
     ]
     for outcome in outcomes:
         lines += [_row(outcome, figure) for figure in outcome.figures]
-    grown = [(outcome, found) for outcome in outcomes if (found := slope(outcome.figures)) is not None]
+    grown = [(outcome, growth) for outcome in outcomes if (growth := slope(outcome.figures)) is not None]
     if grown:
         lines += ["", "## Growth", "", "The slope of log(cost) over log(records): 1 is linear.", ""]
         lines += ["| what | target | slope | met |", "|---|---|---|---|"]
-        for outcome, found in grown:
+        for outcome, growth in grown:
             target = "" if outcome.growth is None else f"≤ {outcome.growth:g}"
-            lines.append(f"| {outcome.name} | {target} | {found:.2f} | {_met(found, outcome.growth)} |")
+            lines.append(f"| {outcome.name} | {target} | {growth:.2f} | {_met(growth, outcome.growth)} |")
     if ratios:
         lines += ["", "## Compared with other tools", "", "| what | target | figure | met |", "|---|---|---|---|"]
-        for name, words, target, found in ratios:
-            if isinstance(found, str):
-                lines.append(f"| {name}: {words} | ≥ {target:g} × less | not measured: {found} | |")
+        for name, words, target, factor in ratios:
+            if isinstance(factor, str):
+                lines.append(f"| {name}: {words} | ≥ {target:g} × less | not measured: {factor} | |")
             else:
-                met = "yes" if found >= target else "**no**"
-                lines.append(f"| {name}: {words} | ≥ {target:g} × less | {found:.1f} × | {met} |")
+                met = "yes" if factor >= target else "**no**"
+                lines.append(f"| {name}: {words} | ≥ {target:g} × less | {factor:.1f} × | {met} |")
     lines += ["", "## What was measured", "", *(f"- **{outcome.name}**: {outcome.words}" for outcome in outcomes)]
     if failures:
         lines += ["", f"Not measured, because the command failed: {', '.join(failures)}."]

@@ -99,9 +99,9 @@ def questions(folder: Path, registry: Registry) -> list[Question]:
 class Hook:
     """The hook as Claude Code starts it, one session a call unless told otherwise."""
 
-    def __init__(self, root: Path, known: Iterable[str]) -> None:
+    def __init__(self, root: Path, ids: Iterable[str]) -> None:
         self._root, self._number = root, 0
-        self._ids = re.compile("|".join(re.escape(any_id) for any_id in sorted(known, key=len, reverse=True)))
+        self._ids = re.compile("|".join(re.escape(any_id) for any_id in sorted(ids, key=len, reverse=True)))
 
     def __call__(self, event: str, **payload: object) -> tuple[list[str], int]:
         """Return the ids of the records shown, in their order, and the tokens that the reply takes."""
@@ -121,27 +121,29 @@ def figure(values: Sequence[float]) -> str:
     return f"{mean:.3f} [{low:.3f}, {high:.3f}]"
 
 
-def reached(shown: Sequence[str], question: Question, limit: int | None = None) -> float:
+def reached(ids: Sequence[str], question: Question, limit: int | None = None) -> float:
     """Say whether an answer is among the records shown."""
-    return float(bool(question.answers & {*shown[:limit]}))
+    return float(bool(question.answers & {*ids[:limit]}))
 
 
-def prompts(hook: Hook, registry: Registry, asked: Sequence[Question]) -> list[str]:
+def prompts(hook: Hook, registry: Registry, requests: Sequence[Question]) -> list[str]:
     """Return the rows on prompts in words: right ones shown, and unrelated ones that show nothing."""
-    shown = [hook("UserPromptSubmit", prompt=question.text)[0] for question in asked]
+    replies = [hook("UserPromptSubmit", prompt=question.text)[0] for question in requests]
     texts = unrelated_texts()
-    found = [[hit.record.id for hit in registry.search(Query(question.text, limit=LIMIT)).hits] for question in asked]
+    results = [
+        [hit.record.id for hit in registry.search(Query(question.text, limit=LIMIT)).hits] for question in requests
+    ]
     silent = [not hook("UserPromptSubmit", prompt=text)[0] for text in texts]
     index = current_index(registry.workspace)
     floorless = [
-        [index.row(number) for number, _ in records_by_words(index, question.text)[:LIMIT]] for question in asked
+        [index.row(number) for number, _ in records_by_words(index, question.text)[:LIMIT]] for question in requests
     ]
     right = [
         (ids, question)
-        for rows, ids, question in zip(floorless, shown, asked, strict=True)
+        for rows, ids, question in zip(floorless, replies, requests, strict=True)
         if reached([row.values[ID] for row in rows if row is not None], question)
     ]
-    pairs = list(zip(shown, asked, strict=True))
+    pairs = list(zip(replies, requests, strict=True))
     tasks = [reached(ids, question, LIMIT) for ids, question in pairs if question.paths]
     lines = [reached(ids, question, LIMIT) for ids, question in pairs if not question.paths]
     return [
@@ -150,20 +152,20 @@ def prompts(hook: Hook, registry: Registry, asked: Sequence[Question]) -> list[s
         f"| … at a task (the subject of a commit, {len(tasks)}) | | {figure(tasks)} |",
         f"| … at a sentence or line that cites the record ({len(lines)}) | | {figure(lines)} |",
         f"| … among the first {LIMIT} of a search | | "
-        f"{figure([reached(ids, question) for ids, question in zip(found, asked, strict=True)])} |",
+        f"{figure([reached(ids, question) for ids, question in zip(results, requests, strict=True)])} |",
         f"| … of those that it shows without `push.min_relevance` ({len(right)}) | ≥ .95 | "
         f"{figure([reached(ids, question, LIMIT) for ids, question in right])} |",
-        f"| records a prompt shows, at most | {LIMIT} | {max(map(len, shown), default=0)} |",
+        f"| records a prompt shows, at most | {LIMIT} | {max(map(len, replies), default=0)} |",
         f"| unrelated texts that show nothing | ≥ 24 of 30 | {sum(silent)} of {len(texts)} |",
     ]
 
 
-def briefs(registry: Registry, asked: Sequence[Question]) -> list[str]:
+def briefs(registry: Registry, requests: Sequence[Question]) -> list[str]:
     """Return the rows on briefs: by words alone, with the files of the task, and first places."""
     rows = []
-    with_files = [question for question in asked if question.paths]
+    with_files = [question for question in requests if question.paths]
     for label, target, chosen, use_paths in (
-        ("a right record in a brief by words", "≥ .88", asked, False),
+        ("a right record in a brief by words", "≥ .88", requests, False),
         ("the same of tasks that name files, by words", "", with_files, False),
         ("the same with their files", "not below", with_files, True),
     ):
@@ -176,17 +178,17 @@ def briefs(registry: Registry, asked: Sequence[Question]) -> list[str]:
             [*ids, *(match.row.values[ID] for match in selection.named)]
             for ids, selection in zip(full, selections, strict=True)
         ]
-        for suffix, wanted, lists, limit in (
+        for suffix, goal, lists, limit in (
             (label, target, every, None), ("… in full", "", full, None), ("… in the first place", "≥ .55", full, 1),
         ):  # fmt: skip
             values = [reached(ids, question, limit) for ids, question in zip(lists, chosen, strict=True)]
-            rows.append(f"| {suffix} | {wanted} | {figure(values)} |")
+            rows.append(f"| {suffix} | {goal} | {figure(values)} |")
         size = statistics.mean(map(len, every))
         rows.append(
             f"| … records of a brief: in full, by title too | 5 | {statistics.mean(map(len, full)):.1f}, {size:.1f} |"
         )
-    found = [[hit.record.id for hit in registry.search(Query(question.text, limit=5)).hits] for question in asked]
-    first = [reached(ids, question, 1) for ids, question in zip(found, asked, strict=True)]
+    results = [[hit.record.id for hit in registry.search(Query(question.text, limit=5)).hits] for question in requests]
+    first = [reached(ids, question, 1) for ids, question in zip(results, requests, strict=True)]
     return [*rows, f"| search, first place | | {figure(first)} |"]
 
 
@@ -202,9 +204,9 @@ def edits(hook: Hook, registry: Registry) -> list[str]:
         if not ids:
             continue
         edit = {"file_path": str(registry.workspace.root / name)}
-        shown, size = hook("PreToolUse", tool_name="Edit", tool_input=edit)
-        pairs += [float(any_id in shown) for any_id in ids]
-        retired += len({*shown} - live)
+        ids_shown, size = hook("PreToolUse", tool_name="Edit", tool_input=edit)
+        pairs += [float(any_id in ids_shown) for any_id in ids]
+        retired += len({*ids_shown} - live)
         tokens.append(size)
     return [
         f"| pairs of a file and a live record, none broad, that its first edit reaches ({len(pairs)}) | ≥ .93 | "
@@ -227,13 +229,13 @@ def main(words: Sequence[str]) -> int:
         return 2
     with tempfile.TemporaryDirectory() as folder:
         registry = repository(arguments.collection, Path(folder) / "project")
-        asked = questions(arguments.questions, registry)
+        requests = questions(arguments.questions, registry)
         hook = Hook(registry.workspace.root, (record.id for record in registry.records))
-        print(f"{len(asked)} questions, {len(list(registry.records))} records\n")
+        print(f"{len(requests)} questions, {len(list(registry.records))} records\n")
         print("| question | wanted | measured |\n|---|---|---|")
         parts = {
-            "prompts": lambda: prompts(hook, registry, asked),
-            "briefs": lambda: briefs(registry, asked),
+            "prompts": lambda: prompts(hook, registry, requests),
+            "briefs": lambda: briefs(registry, requests),
             "edits": lambda: edits(hook, registry),
         }
         for name in arguments.only or parts:

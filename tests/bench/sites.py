@@ -60,7 +60,7 @@ class Cost:
     edited: float
     memory: float
     page: float
-    whole: float
+    size: float
 
 
 MKDOCS = (sys.executable, "-m", "mkdocs", "build", "--quiet")
@@ -93,14 +93,14 @@ def cost(generator: Generator, size: int, root: Path) -> Cost:
     pages = [path.stat().st_size for path in site.glob(generator.pages)]
     if len(pages) != size:
         raise RuntimeError(f"{generator.name} made {len(pages)} pages of {size} decisions")
-    whole = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
+    size = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
     again = run(generator.build, root)
     document = root / DOCUMENTS / "0001-decision.md"
     document.write_text(document.read_text("utf-8") + "\nOne more word.\n", "utf-8")
     edited = run(generator.build, root)
     memory = max(each.memory for each in (built, again, edited))
     return Cost(
-        generator.name, size, built.cpu, again.cpu, edited.cpu, memory, statistics.median(pages) / 1e3, whole / 1e6
+        generator.name, size, built.cpu, again.cpu, edited.cpu, memory, statistics.median(pages) / 1e3, size / 1e6
     )
 
 

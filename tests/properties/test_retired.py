@@ -326,26 +326,26 @@ def unasked_faults(world: World, closed: Iterable[Made]) -> Iterable[str]:
         yield from (f"{name} shows {record.id}:\n{text}" for record in closed if record.title in text)
 
 
-def asked_faults(world: World, asked: Made) -> Iterable[str]:
+def asked_faults(world: World, closed: Made) -> Iterable[str]:
     """Yield what surfaces do wrong that are asked for a closed record."""
-    heirs, words = world.heirs(asked), sentence(world, asked)
-    for query, surfaces in ((asked.id, BY_ID), (asked.title, BY_TITLE)):
+    heirs, words = world.heirs(closed), sentence(world, closed)
+    for query, surfaces in ((closed.id, BY_ID), (closed.title, BY_TITLE)):
         for name, surface in surfaces.items():
             text = surface(world, query)
-            before = text.partition(asked.title)[0]
+            before = text.partition(closed.title)[0]
             if words not in before:
                 yield f"{name} {query!r} does not say first that {words}:\n{text}"
     relations = Relations(world.registry.records)
-    record = world.registry.get(asked.id)
+    record = world.registry.get(closed.id)
     for name, part in SITE.items():
         text = part(world, record, relations)
-        if asked.shown not in text.lower() or (name in WITH_SUCCESSORS and not all(heir in text for heir in heirs)):
+        if closed.shown not in text.lower() or (name in WITH_SUCCESSORS and not all(heir in text for heir in heirs)):
             yield f"{name} does not say that {words}:\n{text}"
-    for query, surfaces in ((asked.id, PUSHED_BY_ID), (asked.title, PUSHED_BY_TITLE), (asked.path, PUSHED_BY_PATH)):
+    for query, surfaces in ((closed.id, PUSHED_BY_ID), (closed.title, PUSHED_BY_TITLE), (closed.path, PUSHED_BY_PATH)):
         for name, surface in surfaces.items():
             text = surface(world, query)
-            if asked.title in text:
-                yield f"{name} {query!r} shows {asked.id}:\n{text}"
+            if closed.title in text:
+                yield f"{name} {query!r} shows {closed.id}:\n{text}"
             if not all(heir in text for heir in heirs):
                 yield f"{name} {query!r} does not show all of {sorted(heirs)}:\n{text}"
             elif heirs and "superseded" not in text and name != "sql search":

@@ -30,8 +30,8 @@ def shape_of(value: object) -> object:
 def test_the_example_passes_a_session_on_and_its_answer_is_read(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str
 ) -> None:
-    told = tmp_path / "told.json"
-    names = {"told": str(told), "prompt": str(EXAMPLE / "prompt.md"), "answer": str(EXAMPLE / "answer.json")}
+    file = tmp_path / "told.json"
+    names = {"told": str(file), "prompt": str(EXAMPLE / "prompt.md"), "answer": str(EXAMPLE / "answer.json")}
     program = tmp_path / "bin" / agent
     program.parent.mkdir()
     program.write_text(AGENT.format(python=sys.executable, **names), "utf-8")
@@ -46,4 +46,4 @@ def test_the_example_passes_a_session_on_and_its_answer_is_read(
     summary = json.loads((EXAMPLE / "answer.json").read_text("utf-8"))["candidates"][0]["summary"]
     (candidate,) = (entry for entry in candidates if entry["summary"] == summary)
     assert candidate["provenance"]["source"] == "tool"
-    assert shape_of(json.loads(told.read_text("utf-8"))) == shape_of(REQUEST)
+    assert shape_of(json.loads(file.read_text("utf-8"))) == shape_of(REQUEST)

@@ -1,4 +1,4 @@
-"""An agent proposes: no command of ours puts a record into force for it, or changes one that is."""
+"""An agent proposes: no command accepts a record for it, or changes one that is."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -45,8 +45,8 @@ def task(shell: Any, text: str) -> str:
 def test_a_rule_needs_a_shared_tag_and_matching_text(shell: Any, rule: str) -> None:
     assert briefed(shell, "--tag", "sql", "--text", task(shell, FITTING))[0] >= {rule}
     for arguments in (("--tag", "sql"), ("--tag", "sql", "--text", task(shell, OTHER))):
-        shown, dropped = briefed(shell, *arguments)
-        assert (rule in shown, dropped.get(rule)) == (False, "rule")
+        displayed, dropped = briefed(shell, *arguments)
+        assert (rule in displayed, dropped.get(rule)) == (False, "rule")
     assert rule not in briefed(shell, "--tag", "care", "--text", task(shell, FITTING))[0]
 
 
@@ -59,7 +59,7 @@ def test_a_briefs_project_leads_to_its_rules(shell: Any, door: str) -> None:
         assert shell("promote", ids[project])[0] == 0
     shell("learning", "update", shell.learning, "--set", "project=web")
 
-    def shown(project: str, text: str) -> set[str]:
+    def displayed(project: str, text: str) -> set[str]:
         if door == "tool":
             envelope = call(shell, "brief", tags=["care"], text=text, project=project).structured["data"]
             return {entry["id"] for entry in envelope["matches"]}
@@ -69,9 +69,9 @@ def test_a_briefs_project_leads_to_its_rules(shell: Any, door: str) -> None:
         return briefed(shell, "--tag", "care", "--task-file", "task.json")[0]
 
     mine = {*ids.values(), shell.learning}
-    assert shown("billing", OTHER) & mine == set()
-    assert shown("billing", FITTING) & mine == {ids["billing"]}
-    assert shown("web", FITTING) & mine == {ids["web"], shell.learning}
+    assert displayed("billing", OTHER) & mine == set()
+    assert displayed("billing", FITTING) & mine == {ids["billing"]}
+    assert displayed("web", FITTING) & mine == {ids["web"], shell.learning}
 
 
 def test_how_relevant_it_has_to_be_is_configured(shell: Any, rule: str) -> None:

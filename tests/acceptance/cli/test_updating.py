@@ -43,13 +43,13 @@ def test_a_symbol_is_a_path_and_a_name(shell: Any, file: Path, symbol: str) -> N
     assert answer["data"]["scope"]["symbols"] == ["src/app.py::main"]
 
 
-@pytest.mark.parametrize("place", ["../../etc/passwd", "/etc/passwd", "docs/../../x.md"])
-def test_evidence_is_a_file_of_the_project(shell: Any, file: Path, place: str) -> None:
+@pytest.mark.parametrize("location", ["../../etc/passwd", "/etc/passwd", "docs/../../x.md"])
+def test_evidence_is_a_file_of_the_project(shell: Any, file: Path, location: str) -> None:
     before = file.read_bytes()
     for command in (("update", shell.learning), ("add", "--summary", "Read the manual first")):
-        code, _, err = shell("learning", *command, "--evidence", f"file:{place}")
+        code, _, err = shell("learning", *command, "--evidence", f"file:{location}")
         assert (code, file.read_bytes()) == (1, before)
-        assert f"`{place}` can't be evidence" in err
+        assert f"`{location}` can't be evidence" in err
         assert "external:" in err
 
     assert shell("learning", "update", shell.learning, "--evidence", "file:src/..app.py")[0] == 0

@@ -117,10 +117,10 @@ def used(seed: int, sessions: int, factor: float, share: float = 0.5) -> list[Pa
     chance = random.Random(seed)
     pairs = []
     for number in range(sessions):
-        withheld, known = chance.random() < share, chance.random() < 0.9
+        withheld, is_known = chance.random() < share, chance.random() < 0.9
         tokens = math.exp(chance.gauss(10, 1)) * (1 if withheld else factor)
         pair = Pair(f"s{number}", f"L-{number % 3}", withheld)
-        pair.turns, pair.used_tokens = (int(tokens) // 1_000, int(tokens)) if known else (None, None)
+        pair.turns, pair.used_tokens = (int(tokens) // 1_000, int(tokens)) if is_known else (None, None)
         pairs.append(pair)
     return pairs
 

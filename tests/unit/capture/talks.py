@@ -89,8 +89,8 @@ def _codex(session: str, root: str, acts: Iterator[Act], number: int) -> Iterato
         else:
             command = f"cat {text}" if mark == "read" else text
             old = number % 4 < 2
-            folder, _, rest = command.removeprefix("cd ").partition(" && ")
-            folder, command = (f"{root}/{folder}", rest) if command.startswith("cd ") and rest else (root, command)
+            folder, _, after = command.removeprefix("cd ").partition(" && ")
+            folder, command = (f"{root}/{folder}", after) if command.startswith("cd ") and after else (root, command)
             arguments = {"command": ["bash", "-lc", command]} if old else {"cmd": command}
             arguments["workdir"] = folder
             result = {"output": output, "metadata": {"exit_code": int(failed), "duration_seconds": 0.2}}

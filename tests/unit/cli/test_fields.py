@@ -93,7 +93,7 @@ def test_an_update_changes_what_it_names(arguments: list[str], changed: dict[str
 
 
 @pytest.mark.parametrize(
-    ("option", "gone", "words"),
+    ("option", "name", "words"),
     [
         ("--remove-label", "c", "`a`, `b`"),
         ("--remove-path", "z", "`x`, `y`"),
@@ -101,13 +101,13 @@ def test_an_update_changes_what_it_names(arguments: list[str], changed: dict[str
         ("--remove-evidence", "task:T-2", "`task:T-1`"),
     ],
 )
-def test_removing_what_is_not_there_names_what_is(option: str, gone: str, words: str) -> None:
+def test_removing_what_is_not_there_names_what_is(option: str, name: str, words: str) -> None:
     """A slip is not passed over as if it were done."""
-    edit = merged_edit(LEARNING, values(update_options(LEARNING), option, gone))
+    edit = merged_edit(LEARNING, values(update_options(LEARNING), option, name))
 
     with pytest.raises(RefusedError) as caught:
         edit({**HELD, "evidence": [{"kind": "task", "reference": "T-1"}]})
-    assert gone in caught.value.message
+    assert name in caught.value.message
     assert words in str(caught.value.hint)
 
 

@@ -267,7 +267,9 @@ def test_caps_follow_rank_and_text_the_order_of_kinds(tmp_path: Path) -> None:
 
 
 def test_a_brief_has_what_fits_first_then_the_narrowest_scopes(tmp_path: Path) -> None:
-    records = {name: {"globs": ["**"], "place": place} for name, place in (("wide", 1), ("narrow", 5), ("middle", 4))}
+    records = {
+        name: {"globs": ["**"], "place": position} for name, position in (("wide", 1), ("narrow", 5), ("middle", 4))
+    }
     index = index_of(tmp_path, {**records, "fits": {"place": 9}, "better": {}}, {"fits": 0.3, "better": 0.4})
     context = Context(BRIEF, 0, paths=["x"], text="queries", widths={0: 90, 1: 1, 2: 7})
     assert shown(select(index, context)) == ["better", "fits", "narrow", "middle", "wide"]

@@ -268,8 +268,8 @@ def test_the_list_of_tools_costs_little_context() -> None:
 
 def test_work_is_noted_marked_and_looked_back_on(call: Call, root: Path) -> None:
     """An agent's retro and what it suggests wait for review; a secret is refused."""
-    asked = call("note", text="Uploads fail without a retry key", attempts=3)
-    assert [ask["kind"] for ask in data(asked)["asks"]][:1] == ["learning"]
+    reply = call("note", text="Uploads fail without a retry key", attempts=3)
+    assert [ask["kind"] for ask in data(reply)["asks"]][:1] == ["learning"]
     marked = call("fail", target="story:shop:S-1", reason="no browser", attempts=2)
     assert (data(marked)["holds"], data(marked)["attempts"]) == (True, 2)
     done = call("retro", loop="L-1", struggled=["The sandbox has no browser, so ask for one"])

@@ -232,7 +232,7 @@ def test_a_record_or_a_name_makes_a_document_a_decision(workspace: Workspace) ->
     file.write_text(TICKET)
     assert [outcome.reason for outcome in backfill(workspace, ["notes"]).of("left")] == [
         "a number and a status, but nothing that it decides; "
-        "where it is a decision, `orbit import` with the file's own name takes it over"
+        "if it is a decision, `orbit import` with the file's own name imports it"
     ]
     assert backfill(workspace, ["notes/0007-retry.md"]).records == ("ADR-0007",)
     again = backfill(workspace, ["notes"])

@@ -20,7 +20,7 @@ def test_a_status_makes_no_decision_of_a_guide(registry: Registry, path: str) ->
         (folder / f"{name}.md").write_text(text)
     report = Registry.import_from(registry.workspace.root / path, dry_run=True)
     remaining = {outcome.source: outcome.reason for outcome in report.of("left")}
-    reason_start = "a status, as pages of a manual have one, but nothing that it decides; where it is a decision, "
+    reason_start = "a status, as pages of a manual have one, but nothing that it decides; if it is a decision, "
     assert {name for name, reason in remaining.items() if reason.startswith(reason_start)} == {
         f"docs/guides/{name}.md" for name in ("setup", "tour", "parts")
     }

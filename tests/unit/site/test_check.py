@@ -60,10 +60,10 @@ def test_a_finding_names_the_source_document() -> None:
     assert problem.location.path == "docs/a.md"
 
 
-@pytest.mark.parametrize("written", ["[a](b.md#no)", '[a](b.md#No "T")', "[a][r]\n\n[r]: b.md#no", "[a](<b c.md#no>)"])
-def test_a_missing_heading_is_found_where_it_is_written(written: str) -> None:
+@pytest.mark.parametrize("link", ["[a](b.md#no)", '[a](b.md#No "T")', "[a][r]\n\n[r]: b.md#no", "[a](<b c.md#no>)"])
+def test_a_missing_heading_is_found_where_it_is_written(link: str) -> None:
     problem = Diagnostic(DEAD_ANCHOR, Severity.WARNING, "a link leads to `#no`, which is not there", Location("a.md"))
-    text = f"# A\n\n[a](b.md#no-more)\n{written}\n"
+    text = f"# A\n\n[a](b.md#no-more)\n{link}\n"
     at = located(problem, text).location.position
     assert at is not None
     assert text.splitlines()[at.line - 1][at.column - 1 :].lower().startswith("#no")

@@ -44,7 +44,7 @@ def test_an_entry_without_a_page_is_left_out_and_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "makes_nav", "nav_file"),
+    ("setting", "makes_nav", "nav_file"),
     [
         ("plugins: [search, awesome-nav]", True, ""),
         ("plugins: {literate-nav: {nav_file: NAV.md}}", True, "NAV.md"),
@@ -54,16 +54,16 @@ def test_an_entry_without_a_page_is_left_out_and_named() -> None:
     ],
 )
 def test_a_plugin_that_makes_the_navigation_is_let_do_it(
-    tmp_path: Path, said: str, makes_nav: bool, nav_file: str
+    tmp_path: Path, setting: str, makes_nav: bool, nav_file: str
 ) -> None:
-    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{said}\n", "utf-8")
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{setting}\n", "utf-8")
     config = read_user_config(tmp_path)
     assert config is not None
     assert (config.makes_nav, config.nav_file) == (makes_nav, nav_file)
 
 
 @pytest.mark.parametrize(
-    ("said", "running"),
+    ("setting", "running"),
     [
         ("{}", []),
         ("plugins: [search, material/tags, {blog: {}}, orbit]", []),
@@ -75,9 +75,9 @@ def test_a_plugin_that_makes_the_navigation_is_let_do_it(
         ("markdown_extensions: {toc: {}, pymdownx.b64: {base_path: /}}", ['{"pymdownx.b64": {"base_path": "/"}}']),
     ],
 )
-def test_what_runs_code_is_named_and_can_be_left_out(tmp_path: Path, said: str, running: list[str]) -> None:
+def test_what_runs_code_is_named_and_can_be_left_out(tmp_path: Path, setting: str, running: list[str]) -> None:
     (tmp_path / "parent.yml").write_text("theme: {custom_dir: ours}\nplugins: [exec, search]\n", "utf-8")
-    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{said if said != '{}' else ''}\n", "utf-8")
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{setting if setting != '{}' else ''}\n", "utf-8")
     config = read_user_config(tmp_path)
     assert config is not None
     assert list(config.code_settings) == running

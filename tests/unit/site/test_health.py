@@ -61,16 +61,16 @@ def test_each_concern_leads_to_its_records_and_their_command() -> None:
     html = page([expired, stale, old, young, bare], reasons)
 
     assert re.findall(r'<h2 id="(\w+)"', html)[:4] == ["expired", "stale", "waiting", "unscoped"]
-    for anchor, one, why, command in (
+    for anchor, doubtful, reason, command in (
         ("expired", expired, "its time was over on 2026-05-01", "orbit learning retire"),
         ("stale", stale, "nobody looked for 400 days", "orbit verify"),
         ("waiting", old, "61 days", "orbit adr accept"),
         ("unscoped", bare, "", "orbit scope suggest"),
     ):
         part = html.partition(f'<h2 id="{anchor}"')[2].partition("<h2")[0]
-        assert re.findall(r'<span class="orbit-id">([^<]+)', part) == [one.id]
-        assert why in part
-        assert f"<code>{command} {one.id}</code>" in part
+        assert re.findall(r'<span class="orbit-id">([^<]+)', part) == [doubtful.id]
+        assert reason in part
+        assert f"<code>{command} {doubtful.id}</code>" in part
         assert "&lt;" in part
 
 

@@ -105,7 +105,7 @@ def test_what_a_heading_in_a_quote_states_is_not_shown(site: SiteMap) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "href"),
+    ("link", "href"),
     [
         ("#take-the-first--second", "."),
         ("#1-take-the-first--second", "."),
@@ -114,13 +114,13 @@ def test_what_a_heading_in_a_quote_states_is_not_shown(site: SiteMap) -> None:
         ("0002-b.md#s", "../ADR-0002/#s-s"),
     ],
 )
-def test_an_anchor_of_a_decisions_title_leads_to_its_page(written: str, href: str, site: SiteMap) -> None:
+def test_an_anchor_of_a_decisions_title_leads_to_its_page(link: str, href: str, site: SiteMap) -> None:
     url, other = "adrs/ADR-0001/", "adrs/ADR-0002/"
     documents = {"docs/adr/0001-a.md": url, "docs/adr/0002-b.md": other}
     titles = {("docs/adr/0001-a.md", slug('Take the "first" & second')): url, ("docs/adr/0002-b.md", "two"): other}
     there = replace(site, documents=documents, titles=titles)
 
-    prose = render(f"[x]({written})\n", TextOrigin("docs/adr/0001-a.md", 3, url), there)
+    prose = render(f"[x]({link})\n", TextOrigin("docs/adr/0001-a.md", 3, url), there)
 
     assert (f'href="{href}"' in prose.html, prose.diagnostics) == (True, ())
 

@@ -43,9 +43,9 @@ def test_every_dated_record_is_listed(days: list[object]) -> None:
     ],
 )
 def test_a_long_time_has_fewer_columns(first: str, last: str, columns: int, ticks: list[str]) -> None:
-    drawn = timeline_html(ADR, decisions(first, last)).partition("<h2")[0]
-    assert len(re.findall(r'<i>|<a href="#', drawn)) == columns
-    assert re.findall(r"<small>([^<]{4,})</small>", drawn) == ticks
+    html = timeline_html(ADR, decisions(first, last)).partition("<h2")[0]
+    assert len(re.findall(r'<i>|<a href="#', html)) == columns
+    assert re.findall(r"<small>([^<]{4,})</small>", html) == ticks
 
 
 def test_a_column_is_divided_by_status() -> None:

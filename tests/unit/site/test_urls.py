@@ -65,15 +65,15 @@ def test_a_record_has_a_stable_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "address"),
+    ("text", "address"),
     [
         ("https://example.org", "https://example.org/"),
         ("HTTPS://Example.org:8443/d//", "https://example.org:8443/d/"),
         ("https://exämple.org/ü b/%20c", "https://xn--exmple-cua.org/%C3%BC%20b/%20c/"),
     ],
 )
-def test_a_sites_address_is_ascii_and_ends_in_a_slash(written: str, address: str) -> None:
-    assert site_address(written) == address
+def test_a_sites_address_is_ascii_and_ends_in_a_slash(text: str, address: str) -> None:
+    assert site_address(text) == address
 
 
 @pytest.mark.parametrize("text", ["example.org", "ftp://example.org/", "https://", "https://[x/", "https://a.b/?c=d"])

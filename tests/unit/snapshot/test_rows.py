@@ -34,8 +34,8 @@ def test_rejected_options_come_from_prose_and_record(project: Any) -> None:
     project.write("docs/adr/0001-x.md", "# Title 1\n\nStatus: Accepted" + entry.format("Redis"))
     log = "# Log\n\n## ADR-0002 — T\n\nStatus: Accepted\n\n- Rejected: Kafka\n\n## ADR-0003 — U\n\nThird.\n"
     project.write("docs/design/f/4_decisions.md", log)
-    own = [{"option": "redis", "reason": "not shown"}, {"option": "SQS", "reason": "one cloud"}]
-    project.adr(1, source={"path": "docs/adr/0001-x.md"}, rejected=own)
+    rejected = [{"option": "redis", "reason": "not shown"}, {"option": "SQS", "reason": "one cloud"}]
+    project.adr(1, source={"path": "docs/adr/0001-x.md"}, rejected=rejected)
     for number in (2, 3):
         source = {"path": "docs/design/f/4_decisions.md", "heading": f"ADR-000{number}", "format": "log"}
         project.adr(number, source=source)

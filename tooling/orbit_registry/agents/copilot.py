@@ -118,5 +118,5 @@ def agent() -> "Agent":
             **nested(event[0].upper() + event[1:] for event in answered),  # as an editor asks, and is answered
         },
         texts=(("additionalContext",), SPECIFIC),
-        after="Copilot runs the hooks of a project only where you trust its folder: start it there once, and say so.",
+        after="Copilot runs the hooks of a project only if you trust its folder: start it there once, and say so.",
     )

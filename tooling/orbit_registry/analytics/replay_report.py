@@ -246,7 +246,7 @@ class Report:
                 yield f"{name:<12}nothing"
                 continue
             yield (
-                f"{name:<12}{spread['total']:,}: {spread['mean']} a commit, {spread['mean_speaking']} where any; "
+                f"{name:<12}{spread['total']:,}: {spread['mean']} a commit, {spread['mean_speaking']} if any; "
                 f"half of commits at most {spread['p50']}, nine in ten {spread['p90']}, the most {spread['most']}"
             )
         for reason, times in sorted(tally.drops.items()):

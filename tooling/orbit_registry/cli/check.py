@@ -27,7 +27,7 @@ from orbit_registry.workspace.journal import FileChange, unified_diff
     "--from",
     "side",
     type=click.Choice(["record", "document"]),
-    help="With --fix: which side wins where a decision and its document differ.",
+    help="With --fix: which side wins if a decision and its document differ.",
 )
 @click.option("--against", metavar="REF", help="Compare with a branch: new findings, numbers taken twice.")
 @click.option("--all", "everything", is_flag=True, help="List findings of the baseline too.")
@@ -145,7 +145,7 @@ def update(output: str) -> None:
 def resolve(context: click.Context, dry_run: bool, output: str) -> None:
     """Repair a merge: numbers, decision logs, votes.
 
-    It works from git's index. Where two branches took one number, the record of the default branch keeps it. The other
+    It works from git's index. If two branches took one number, the record of the default branch keeps it. The other
     one gets a new number, its citations follow, and its old id still resolves. Nothing is committed.
 
     \b

@@ -65,7 +65,7 @@ def match(
 def explain(path: str, project: str, output: str) -> None:
     """Explain why records are shown for a file, or not.
 
-    It says what a hook would do now, and notes where the index is older than the files.
+    It says what a hook would do now, and says if the index is older than the files.
 
     \b
     orbit explain src/app.py

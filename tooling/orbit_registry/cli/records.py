@@ -172,7 +172,7 @@ def rejection_of(review: Review, output: str) -> Callable[[Record], Review]:
 
 def _ask_person(record: Record, review: Review) -> Review:
     click.echo(visible(record_text(record, FRESH) + details_text(record)))
-    click.confirm(f"Bring {record.id} into force?", abort=True, err=True)
+    click.confirm(f"Accept {record.id}?", abort=True, err=True)
     return replace(review, expected=record.digest)
 
 

@@ -273,7 +273,7 @@ def line(value: str | None, option: str) -> str:
 def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: str) -> None:
     """Propose changes of skills and records.
 
-    A learning that adds to a skill becomes a diff that waits for approval; where a skill contradicts it, a note waits.
+    A learning that adds to a skill becomes a diff that waits for approval; if a skill contradicts it, a note waits.
     Without ID, recorded retros and errors outside a record's scope are used too. Nothing is proposed twice.
 
     \b
@@ -379,7 +379,7 @@ def _proposal_lines(proposed: proposals.Proposed) -> list[str]:
 def apply(any_id: str, dry_run: bool, expect: str | None, yes: bool, output: str) -> None:
     """Write an accepted proposal into its file.
 
-    It writes the whole diff, or nothing where the diff no longer fits or differs from what was accepted.
+    It writes the whole diff, or nothing if the diff no longer applies or differs from what was accepted.
 
     \b
     orbit apply P-7k3fq --dry-run

@@ -40,7 +40,7 @@ def init(
     """Set up Orbit in this git repository.
 
     It looks at the names of tracked files, and writes .orbit/config.yaml and lines in .gitignore and .gitattributes.
-    JSON Schemas are written where an editor's folder is tracked. Running it again changes nothing.
+    It writes JSON Schemas if an editor's folder is tracked. Running it again changes nothing.
 
     \b
     orbit init

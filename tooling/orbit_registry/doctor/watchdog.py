@@ -97,7 +97,7 @@ def _store(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[
     path = workspace.relative(workspace.orbit)
     if not count:
         had = "git status .orbit, then git restore .orbit"
-        hint = had if most else f"orbit adr add, or orbit learning add; where there were records {had}"
+        hint = had if most else f"orbit adr add, or orbit learning add; if there were records {had}"
         yield Finding("problem", "store-empty", "there is no record", path, hint)
     elif most - count >= 3 and count < SHRUNKEN * most:
         message = f"{count} records, and there were {most}"

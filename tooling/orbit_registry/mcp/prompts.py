@@ -66,7 +66,7 @@ _REVIEW = """Say, with the file and line you saw it in:
 2. Is it clear to a reader who was not there: what was decided or learned, why, and what it costs?
 3. Does another record contradict it or say the same? Use `search` and `match`.
 4. Is its scope right: neither files it has nothing to do with, nor files it should name and does not?
-Where it should change, propose that with `update` or `supersede`; a person decides."""
+If it should change, propose that with `update` or `supersede`; a person decides."""
 
 
 def _learn(registry: Registry, caller: Caller, words: Words) -> str:
@@ -74,7 +74,7 @@ def _learn(registry: Registry, caller: Caller, words: Words) -> str:
 
 
 _LEARN = """Write down what of this saves the next person from learning it again, if anything does.
-1. `search` for it first. Where a record says it already, `vote` for that one and stop.
+1. `search` for it first. If a record says it already, `vote` for that one and stop.
 2. One rule of conduct in one sentence (`summary`), why and what shows it (`body`), and the files it holds for
    (`scope.paths`, as narrow as possible).
 3. Propose it with `add`, kind `learning`; look at the nearest records it returns before you confirm."""

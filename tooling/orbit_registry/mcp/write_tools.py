@@ -251,7 +251,7 @@ def _preview(call: ToolCall, proposal: Proposal, draft: Record, near: Sequence[N
     voted = [record.id for record in (*live, *related)]
     task = call.text("task") or "TASK"
     votes = [f'vote {{"id": "{record_id}", "task": "{task}"}}' for record_id in voted if kind.voted]
-    lines += [f"Where one says it already, strengthen it: {votes[0]}"] if votes else []
+    lines += [f"If one says it already, strengthen it: {votes[0]}"] if votes else []
     same = [neighbour.record.id for neighbour in alike if neighbour.is_duplicate]
     again = f'"distinct_from": ["{same[0]}"]' if same and not kind.in_document else '"confirm": true'
     lines.append(f"To write it all the same, call again with the same arguments and {again}.")

@@ -520,6 +520,6 @@ def _renamed(candidate: Candidate, existing: ExistingRecords) -> Outcome | None:
         if same is not None and name.endswith(local):
             old = same.source.path if same.source is not None else same.body_path
             step = f"`orbit adr backfill --moved {shlex.quote(old)} {shlex.quote(candidate.path)}`"
-            reason = f"{same.id} has this title, was {name} and named {old}; where that was renamed, {step} corrects it"
+            reason = f"{same.id} has this title, was {name} and named {old}; if that was renamed, {step} corrects it"
             return Outcome("left", candidate.label, same.id, reason)
     return None

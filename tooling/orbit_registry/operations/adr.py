@@ -177,7 +177,7 @@ def _refuse_missing_log(workspace: Workspace, log: str) -> None:
     ]
     if ids:
         count = "1 decision has its text" if len(ids) == 1 else f"{len(ids)} decisions have their text"
-        hint = f"bring it back; where it was renamed: `orbit adr backfill --moved {shlex.quote(log)} NEW`"
+        hint = f"bring it back; if it was renamed: `orbit adr backfill --moved {shlex.quote(log)} NEW`"
         raise RefusedError(f"{log} is not there, and {count} in it", hint=hint)
 
 

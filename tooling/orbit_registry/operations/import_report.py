@@ -150,7 +150,7 @@ _TO_MARKDOWN = {
 """The usual programs that make Markdown of a format, which is not read here."""
 _FOLDERS = 3
 """Folders that a command names one by one."""
-_RENAME = "nothing to do; where it is a decision, rename it"
+_RENAME = "nothing to do; if it is a decision, rename it"
 _LATER = "the next `orbit adr backfill` makes it once that decision has a record"
 _BY_HAND = "`orbit link`, or `orbit adr supersede`, makes it by hand"
 _STEPS = {
@@ -159,9 +159,9 @@ _STEPS = {
     "a template, by its title": "nothing to do; if it is a decision, give it another title",
     "an index or a guide, by its name": _RENAME,
     "no status and no section that holds a decision": (
-        "nothing to do; where it is a decision, a section `## Decision` in it makes it one"
+        "nothing to do; if it is a decision, a section `## Decision` in it makes it one"
     ),
-    "it holds no decision": "nothing to do; where it is one, a section `## Decision` in it makes it one",
+    "it holds no decision": "nothing to do; if it is one, a section `## Decision` in it makes it one",
     "a symbolic link": "nothing to do; the document is read at its path",
     "it is outside this repository": "nothing to do; the record keeps it",
     "no decision is there": _LATER,
@@ -169,7 +169,7 @@ _STEPS = {
     "the link's target holds several decisions": _BY_HAND,
     "the number is that of several decisions": _BY_HAND,
     "several decisions have that name": _BY_HAND,
-    **dict.fromkeys(PLACE_REASONS, "where it is a decision, `orbit import` with the file's own name takes it over"),
+    **dict.fromkeys(PLACE_REASONS, "if it is a decision, `orbit import` with the file's own name imports it"),
 }
 _OF_EXPERIENCE = re.compile(
     r"(?:^|.*[/_. -])(?:lessons[-_ ]learn(?:ed|t)|learnings|post[-_]?mortems?|retro(?:spective)?s?|runbooks?)[/_. -].*$"

@@ -108,7 +108,7 @@ def refuse_outside_git(folder: Path) -> None:
     if git.ask("rev-parse", "--is-inside-git-dir") == "true":
         raise WorkspaceNotFoundError(f"{root} is git's own folder", hint="run `orbit init` in a clone that has files")
     if root != user_home().resolve():
-        hint = "run `git init` first; where there is a repository already, `git status` says what is wrong with it"
+        hint = "run `git init` first; if there is a repository already, `git status` says what is wrong with it"
         raise WorkspaceNotFoundError(f"{root} is in no git repository, so nothing was written", hint=hint)
 
 

@@ -244,7 +244,7 @@ def _document_status(
     if home is None:
         if not follows:
             return [], {}
-        message = f"{record.id} follows {source.path}, where its text can't be found; nothing was changed"
+        message = f"{record.id} follows {source.path}, and its text can't be found there; nothing was changed"
         raise RefusedError(message, hint="`orbit check` says what is missing; add that first")
     document, entry = home
     text = set_status(document.text, entry, words)

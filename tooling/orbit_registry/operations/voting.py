@@ -46,5 +46,5 @@ def _hint(record: Record) -> str:
     if record.superseded_by:
         return f"vote for what replaced it: {', '.join(record.superseded_by)}"
     if record.phase == "pending":
-        return "it can be voted for once a person has put it into force"
+        return "votes are possible once a person has accepted it"
     return f"`orbit {record.kind.name} list --phase live` lists those that do"

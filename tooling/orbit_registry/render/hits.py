@@ -128,7 +128,7 @@ def override_hint(neighbour: Neighbour, option: str) -> str:
     """Return how to write it anyway; `option` states that the two differ."""
     if neighbour.rejection and neighbour.is_exact:
         return "what was turned down is not proposed again in the same words: say what is different now"
-    return f"where the two differ, {option}"
+    return f"if the two differ, {option}"
 
 
 def show_commands(near: Sequence[Neighbour]) -> list[str]:

@@ -137,11 +137,6 @@ class Documents:
         document, position = self._position(record)
         return document.prose(position) if document and position else None
 
-    def options_of(self, record: Record) -> Options:
-        """Return the options that a record's document states."""
-        document, position = self._position(record)
-        return document.options(position) if document and position else NO_OPTIONS
-
     def _position(self, record: Record) -> tuple[Document | None, tuple[int, tuple[int, int]] | None]:
         source = record.source
         document = self.by_path.get(source.path) if source else None

@@ -68,7 +68,7 @@ def refuse_secrets(name: str, value: object, allowed: Collection[str] = ()) -> N
         for secret in find_secrets(text):
             if text[secret.start : secret.end] not in allowed:
                 line = f":{text.count(chr(10), 0, secret.start) + 1}" if "\n" in text else ""
-                hint = "withdraw it where it is valid, take it out of the text, then try again"
+                hint = "revoke it, take it out of the text, then try again"
                 raise RefusedError(f"{label}{line} holds a secret: {secret.kind}; nothing was written", hint=hint)
 
 

@@ -234,7 +234,7 @@ def _doubts(text: IntakeSource) -> list[str]:
     if text.path is None:
         return []
     if text.commit is None:
-        message = f"{text.path} is in no commit yet, so nothing says where this text comes from"
+        message = f"{text.path} is in no commit yet, so the source of this text is unknown"
         return [message] if text.is_dirty else []
     doubts = [cut_off_note(text)] if text.is_cut_off else []
     if text.is_dirty:

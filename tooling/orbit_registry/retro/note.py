@@ -226,5 +226,5 @@ def _suggestions(
         asks.append(Suggestion(RESOURCE, f"{proves}; {link}", "orbit import script PATH"))
     if RULE not in linked:
         rule = ["orbit", RULE, "add", "--title", "WHAT TO DO", "--rationale", str(fields["summary"]), *where]
-        asks.append(Suggestion(RULE, "where it holds beyond this case", shlex.join(rule)))
+        asks.append(Suggestion(RULE, "if it holds beyond this case", shlex.join(rule)))
     return asks

@@ -72,7 +72,7 @@ ARCHIVES = (
 )
 VERSION = "+".join(f"{archive.version}:{archive.sha512[:16]}" for archive in ARCHIVES)
 FILES = tuple(f"{FOLDER}{name}" for archive in ARCHIVES for name in archive.files.values())
-DOWNLOAD, COMPRESSED = "35 MB", "about 8 MB where the server compresses"
+DOWNLOAD, COMPRESSED = "35 MB", "about 8 MB if the server compresses"
 
 EXAMPLES: tuple[tuple[str, str], ...] = (
     ("What applies to a path", "FROM scope_match('{path}')"),

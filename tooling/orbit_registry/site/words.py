@@ -38,11 +38,6 @@ def own_columns(kind: Kind) -> list[str]:
     return [column for column in kind.columns if column not in ("id", "status", "title", "date", kind.headline)]
 
 
-def area_of(record: Record) -> str:
-    """Return what of the project a record is about: the first of its columns that says something, or ""."""
-    return next((text for column in own_columns(record.kind) if (text := record.text(column))), "")
-
-
 def texts_of(records: Iterable[Record], column: str) -> Iterator[str]:
     """Yield what records say in one field, word by word where it is a list."""
     for record in records:

@@ -216,7 +216,7 @@ def _name(character: str) -> str:
 @check(
     "ORB406",
     Severity.ERROR,
-    "withdraw the secret where it is valid, then remove it here; git keeps the old text in its history",
+    "revoke the secret, then remove it here; git keeps the old text in its history",
 )
 def secret(context: CheckContext) -> Iterator[Diagnostic]:
     """A record or its document holds a secret."""

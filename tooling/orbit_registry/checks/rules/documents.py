@@ -78,7 +78,7 @@ def earlier_names(context: CheckContext, document: Document, entry: AdrDocument)
     "ORB703",
     Severity.ERROR,
     (
-        "bring the file itself back (links are not followed); where it moved, `orbit adr backfill --moved OLD NEW` "
+        "bring the file itself back (links are not followed); if it moved, `orbit adr backfill --moved OLD NEW` "
         "corrects a decision; of another kind, import the new file and retire this record"
     ),
 )
@@ -106,7 +106,7 @@ def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
         document = context.documents.by_path[source.path]
         count = len(document.file.entries)
         if source.heading is not None:
-            message = f"{source.path} has no entry {source.heading}, where {record.id} has its text"
+            message = f"{source.path} has no entry {source.heading}, which is to have the text of {record.id}"
         elif count > 1:
             message = f"{source.path} holds {count} decisions, and {record.id} does not say which one it is"
         else:
@@ -302,7 +302,7 @@ def _finding(
     if context.decides(source) == "record":
         hint = f"`orbit check --fix` rewrites {source.path}; change a record with `orbit adr update {record.id}`"
         return record_and_document_differ.at(in_document, message, hint=hint, record=record, related=[in_record])
-    hint, can_mend = f"`orbit check --fix` rewrites the record from {source.path}", True
+    hint, can_fix = f"`orbit check --fix` rewrites the record from {source.path}", True
     reason = _held_back(context, record, entry)
     if reason:
         message += f", but {reason}"
@@ -311,12 +311,12 @@ def _finding(
         if verb is not None and entry.status in record.status.to:
             step = f"run `orbit {record.kind.name} {verb} {record.id}`"
         hint = (
-            f"where {record.id} is {record.status.name}, write `{_written_status(record)}` in {source.path}; "
-            f"where it is {entry.status}, {step}"
+            f"if {record.id} is {record.status.name}, write `{_written_status(record)}` in {source.path}; "
+            f"if it is {entry.status}, {step}"
         )
-        can_mend = len(differing) > 1
+        can_fix = len(differing) > 1
     return record_and_document_differ.at(
-        in_record, message, severity=Severity.WARNING, hint=hint, record=record, related=[in_document], fixable=can_mend
+        in_record, message, severity=Severity.WARNING, hint=hint, record=record, related=[in_document], fixable=can_fix
     )
 
 

@@ -153,7 +153,7 @@ def _finding(context: CheckContext, pair: _Pair, more: str) -> Diagnostic:
         context.at(record, name),
         f"{record.id} says nearly the same as {neighbour.id} ({pair.score:.0%} alike{but}): {neighbour.title}",
         severity=Severity.ERROR if pair.is_error else Severity.WARNING,
-        hint=f"merge them, or {supersede}; where they differ: {differ}{more}",
+        hint=f"merge them, or {supersede}; if they differ: {differ}{more}",
         record=record,
         related=[context.at(neighbour, name)],
     )

@@ -22,7 +22,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.scope import UNVERSIONED
 
 
-@check("ORB801", Severity.WARNING, "read it again: `orbit verify ID` where it still holds, else correct or retire it")
+@check("ORB801", Severity.WARNING, "read it again: `orbit verify ID` if it is still true, else correct or retire it")
 def changed_input(context: CheckContext) -> Iterator[Diagnostic]:
     """What a record was verified against has changed."""
     for record in context.with_expiry:
@@ -30,7 +30,7 @@ def changed_input(context: CheckContext) -> Iterator[Diagnostic]:
             state = context.filesystem.inputs.get(entry.input)
             if state is not None and state.hash is not None and entry.hash not in (None, state.hash):
                 message = f"`{entry.input}` has changed since {record.id} was verified"
-                hint = f"read it again: `orbit verify {record.id}` where it still holds, else correct or retire it"
+                hint = f"read it again: `orbit verify {record.id}` if it is still true, else correct or retire it"
                 where = context.at(record, "freshness", "fingerprint", index, "hash")
                 yield changed_input.at(where, message, hint=hint, record=record)
 
@@ -68,7 +68,7 @@ def expired(context: CheckContext) -> Iterator[Diagnostic]:
             message = f"{record.id} {freshness.reasons[0].message}, and is not shown any more"
             hint = f"retire it, or let it hold longer: `orbit verify {record.id} --expires DATE`"
             if freshness_time(record, "expires_at") is None:  # expired by its kind's rule: nothing to do
-                hint = f"`orbit show {record.id}`: close it where it is settled, say it again where it happened again"
+                hint = f"`orbit show {record.id}`: close it if it is settled, note it again if it happened again"
                 yield expired.at(context.at(record), message, severity=Severity.NOTE, hint=hint, record=record)
                 continue
             yield expired.at(context.at(record, "freshness", "expires_at"), message, hint=hint, record=record)
@@ -94,14 +94,14 @@ def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
                 yield evidence_gone.at(where, f"{_WORDS[kind]} {reference}", record=record)
 
 
-@check("ORB805", Severity.NOTE, "`orbit verify ID` where it still holds, else correct or retire it")
+@check("ORB805", Severity.NOTE, "`orbit verify ID` if it is still true, else correct or retire it")
 def verified_long_ago(context: CheckContext) -> Iterator[Diagnostic]:
     """A record was last verified longer ago than its volatility allows."""
     for record in context.with_expiry:
         freshness = context.report.freshness.get(record.path)
         for reason in freshness.reasons if freshness is not None else ():
             if reason.cause is Cause.AGE:
-                hint = f"`orbit verify {record.id}` where it still holds, else correct or retire it"
+                hint = f"`orbit verify {record.id}` if it is still true, else correct or retire it"
                 name = "verified_at" if "verified_at" in freshness_fields(record) else "volatility"
                 where = context.at(record, "freshness", name)
                 yield verified_long_ago.at(where, f"{record.id} was {reason.message}", hint=hint, record=record)
@@ -140,5 +140,5 @@ def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
             versions = [version for version in record.words("versions") if version != UNVERSIONED]
             if versions and record.data.get("type") == "doc":  # its copy may be all that is left of that version
                 again = f"`orbit import doc {quote(source[0])} --version NEW` keeps both, and leaves this copy"
-                hint = f"where it is for another version than {', '.join(versions)} by now, {again}; else {hint}"
+                hint = f"if it is for another version than {', '.join(versions)} by now, {again}; else {hint}"
         yield changed_source.at(context.at(record, "content_hash"), message, hint=hint, record=record)

@@ -22,7 +22,7 @@ def duplicate_id(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 # Once for each set of records.
-@check("ORB202", Severity.NOTE, "cite the records by their own ids; remove the legacy id where it is wrong")
+@check("ORB202", Severity.NOTE, "cite the records by their own ids; remove the legacy id if it is wrong")
 def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
     """An earlier name leads to more than one record."""
     shared: dict[tuple[str, ...], list[tuple[Record, int, str]]] = defaultdict(list)

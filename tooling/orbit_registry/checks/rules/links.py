@@ -167,7 +167,7 @@ def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
             message = f"{record.id} is replaced by {', '.join(by)}, but its status is {status.name}"
             hint = f"`orbit {record.kind.name} supersede {record.id} --with {by[0]}`"
             if context.sources.get(record.path) is not None and not is_ours(record):
-                hint += "; or, where it holds again, take the line out of both records"
+                hint += "; or, if it is valid again, take the line out of both records"
             weight = binding(record, Severity.ERROR, Severity.WARNING)
             yield status_and_successor.at(
                 context.at(record, "status"), message, severity=weight, hint=hint, record=record, fixable=False
@@ -178,16 +178,16 @@ def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
     successors = successors_in_document(context, record)
     source = context.sources.get(record.path)
     message = f"{record.id} is superseded, but names no successor in superseded_by"
-    hint = "add `superseded_by: [ID]`; where nothing took its place, the status is another"
+    hint = "add `superseded_by: [ID]`; if nothing replaced it, use another status"
     if successors.records:
         message += f"; its document names {', '.join(other.id for other in successors.records)}"
         hint = "`orbit check --fix` writes both ends"
     elif source is not None and source.authority == "document":
         message += unresolved_names(successors)
         hint = f"write `Superseded by ADR-NNNN` in {source.path}, then `orbit check --fix`; "
-        hint += "where nothing took its place, its status is deprecated"
-    where, weight, can_mend = context.at(record, "status"), binding(record, Severity.WARNING), bool(successors.records)
-    return status_and_successor.at(where, message, severity=weight, hint=hint, record=record, fixable=can_mend)
+        hint += "if nothing replaced it, its status is deprecated"
+    where, weight, can_fix = context.at(record, "status"), binding(record, Severity.WARNING), bool(successors.records)
+    return status_and_successor.at(where, message, severity=weight, hint=hint, record=record, fixable=can_fix)
 
 
 _OWN_FORM = re.compile(r"[A-Z][A-Z0-9]*-[0-9a-z]{4,}\Z")
