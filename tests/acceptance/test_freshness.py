@@ -90,7 +90,7 @@ def test_a_field_that_changes_makes_stale_and_another_does_not(project: Project)
     assert "package.json:1:21" in project.orbit("stale")
     assert "can't be read" in project.refused("verify", learned)
     project.write("package.json", '{"scripts": {"test": "tox"}}\n')
-    assert "hashed anew" in project.orbit("verify", learned)
+    assert "hashed again" in project.orbit("verify", learned)
     assert (project.causes(), project.codes()) == ({}, [])
 
 

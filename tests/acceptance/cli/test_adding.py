@@ -150,7 +150,7 @@ def test_an_editor_completes_what_options_began(shell: Any, tmp_path: Any, monke
     code, _, err = shell("learning", "add", "--editor", "--tag", "wood")
     assert code == 1
     assert ".orbit/state/edits/new-learning-" in err
-    assert "remove that file to begin anew" in err
+    assert "remove that file to start again" in err
     assert "`summary` is empty" in err
     assert known(shell) == [shell.learning]
 

@@ -74,7 +74,7 @@ def test_only_the_first_invalid_votes_are_named() -> None:
 
 
 def test_a_task_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match="are text"):
+    with pytest.raises(RefusedError, match="have to be text"):
         cast(tmp_path, "a\udcff")
 
     assert not (tmp_path / "votes.jsonl").exists()

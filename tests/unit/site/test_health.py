@@ -33,7 +33,7 @@ def page(records: list[Record], freshness: dict[str, Freshness] | None = None) -
 
 def test_a_healthy_collection_is_said_so_in_one_line() -> None:
     html = page([record(1), record(2, "adr")])
-    assert "Nothing wants attention" in html
+    assert "Nothing needs attention" in html
     assert re.findall(r'href="#(\w+)"', html) == []
 
 

@@ -82,7 +82,7 @@ def verify(
             continue
         record = verified.record
         remaining = registry.freshness([record]).get(record.path, FRESH)
-        lines.append(f"{record.id} is verified" + "".join(f"\n    `{text}` hashed anew" for text in verified.changed))
+        lines.append(f"{record.id} is verified" + "".join(f"\n    `{text}` hashed again" for text in verified.changed))
         lines += [f"    still {remaining.state}: {reason.message}" for reason in remaining.reasons]
         done.append({**record_data(record), "state": remaining.state.value, "hashed": list(verified.changed)})
     if failed:
@@ -148,7 +148,7 @@ def _prune_summary(listed: int, doomed: int, moved: int, *, confirm: bool) -> It
         end = f"{doomed} of {plural(listed, 'learning')} would be retired"
         yield f"{end}: `--confirm` does it" if doomed else f"{end}; the others want to be read again"
     elif listed and not doomed and not moved:
-        yield "none is retired: what changed or aged wants to be read again"
+        yield "none is retired: read again what changed or aged"
     if moved:
         corrected = plural(moved, "learning")
         yield f"{corrected} left alone: git saw the files move, `orbit learning prune --fix-renames` follows them"

@@ -261,7 +261,7 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     if not copy.exists():
         write_atomic(copy, text)
     elif read_text(copy) != text:  # an earlier edit's text differs from the registry's
-        click.echo(f"going on with the text in {relative}; remove that file to start anew", err=True)
+        click.echo(f"going on with the text in {relative}; remove that file to start again", err=True)
     try:
         click.edit(filename=os.path.relpath(copy))  # older versions hand it to a shell: no folder's name is in it
     except (click.ClickException, ValueError) as error:
@@ -275,6 +275,6 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     except OrbitError as error:
         hint = f"{error.hint}; " if error.hint else ""
         notice = f"your text is kept in {relative}"
-        error.hint = f"{hint}{notice}: the same command continues with it; remove that file to begin anew"
+        error.hint = f"{hint}{notice}: the same command continues with it; remove that file to start again"
         raise
     copy.unlink(missing_ok=True)

@@ -111,7 +111,7 @@ def _strategy_option() -> click.Option:
 
 _DOC_HELP = """Keep a copy of a document; - reads standard input.
 
-`orbit refresh` takes it anew.
+`orbit refresh` reads it again.
 
 \b
 orbit import doc docs/deploying.md --version 2.1"""

@@ -205,7 +205,7 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
         message = f"{state}; bringing it up to date failed: {error.message}"
         yield Finding("problem", "derived", message, cache, error.hint)
         return
-    now = "; it was made anew now" if done.index is not None and done.index.built else ""
+    now = "; it was made again now" if done.index is not None and done.index.built else ""
     yield Finding("ok" if level == "ok" else "warning", "derived", f"{state}{now}", cache)
     action = "was built now" if done.built else "is current"
     yield Finding("ok", "derived", f"the snapshot {action}", workspace.relative(done.path))

@@ -145,10 +145,10 @@ def _heal(workspace: Workspace, finding: Finding) -> Finding:
     try:
         done = sync(workspace, rebuild=finding.topic == "derived-missing")
     except OrbitError as error:
-        message = f"{finding.what}; making it anew failed: {error.message}"
+        message = f"{finding.what}; making it again failed: {error.message}"
         return replace(finding, level="problem", what=message, next_step=error.hint)
     write_event(workspace, SYNCED, [], done.counted())
-    return replace(finding, what=f"{finding.what}; it was made anew now")
+    return replace(finding, what=f"{finding.what}; it was made again now")
 
 
 def _events(log: LoopLog) -> Iterator[Finding]:

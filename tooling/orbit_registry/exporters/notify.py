@@ -89,6 +89,8 @@ def _deliver(addresses: Sequence[str], title: str, body: str) -> None:
     sender = library.Apprise()
     for number, address in enumerate(addresses, 1):
         if not sender.add(address):  # an address may hold a password, so that none is printed
-            raise ConfigError(f"address {number} of {PLACES} is none that apprise knows", hint="see its wiki for forms")
+            raise ConfigError(
+                f"address {number} of {PLACES} is not a service that apprise knows", hint="see its wiki for forms"
+            )
     if not sender.notify(title=title, body=body, body_format=library.NotifyFormat.TEXT):
         raise DeliveryError("not everybody could be told", hint="see that the addresses answer, and try again")

@@ -385,7 +385,7 @@ class OrbitImporter:
                 raise UsageError(f"{path} holds no `.orbit/` of danieljhkim/orbit", hint="name the repository's root")
             records = read_collection(open_workspace(done.parent)).records
             here = tuple(Outcome("present", record.path, record.id, "") for record in records)
-            note = "nothing is left to take: its records were taken over before"
+            note = "nothing to import: its records were imported before"
             return TakeoverReport("orbit", str(done), dry_run, here, (note,))
         layout = read_layout(orbit)
         target = target_of(start, orbit)
@@ -437,9 +437,9 @@ def target_of(start: Path, orbit: Path) -> Workspace:
             return find_workspace(start)
         except (ForeignWorkspaceError, WorkspaceNotFoundError) as error:
             if not is_home and isinstance(error, ForeignWorkspaceError):
-                raise UsageError(f"{error.message}; it has to be taken over first", hint="orbit import .") from None
+                raise UsageError(f"{error.message}; import it first", hint="orbit import .") from None
             if not is_home:
-                message = f"{orbit} can only be copied into a workspace, and there is none here"
+                message = f"{orbit} can only be copied into a workspace, and this is not one"
                 hint = "run `orbit init` first; or name the folder `.orbit` to convert it in place"
                 raise WorkspaceNotFoundError(message, hint=hint) from None
     if (orbit / "config.yaml").exists():
@@ -451,7 +451,7 @@ def make_workspace(target: Workspace) -> None:
     """Make the workspace, its configuration first, so that a killed import can be repeated."""
     config = target.orbit / "config.yaml"
     if not config.exists():
-        note = f"\n# The tool whose records were taken over here.\n{MARK}: orbit\n"
+        note = f"\n# The tool whose records were imported here.\n{MARK}: orbit\n"
         write_atomic(config, init.config_text(init.project_files(target.root).adr) + note)
     top = Git(target.root).top
     if top is None or top == target.root:

@@ -122,7 +122,7 @@ def current_index(workspace: Workspace) -> Index:
     else:
         index = open_index(workspace)
     if not isinstance(index, Index):
-        raise SnapshotError(index.reason, hint="`orbit sync --rebuild` makes it anew")
+        raise SnapshotError(index.reason, hint="`orbit sync --rebuild` makes it again")
     return index
 
 
@@ -265,7 +265,7 @@ def _standing(index: Index, row: Row, now: float, project: str) -> str:
 def _row(index: Index, number: int) -> Row:
     row = index.row(number)
     if row is None:
-        raise SnapshotError("the push index is damaged", hint="`orbit sync --rebuild` makes it anew")
+        raise SnapshotError("the push index is damaged", hint="`orbit sync --rebuild` makes it again")
     return row
 
 

@@ -175,7 +175,7 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
             },
             read_tools.list_records,
         ),
-        Tool("show", "Show a record", "Show a record or, by `ID#CODE`, one chunk, and if it still holds.", {"id": ID},
+        Tool("show", "Show a record", "Show a record or, by `ID#CODE`, one chunk; says if it is stale.", {"id": ID},
              read_tools.show, ["id"]),
         _RELATED,
         Tool(

@@ -95,7 +95,7 @@ PROMPTS: Mapping[str, Prompt] = {
         Prompt(
             "review",
             "Review a record",
-            "Look whether a decision or a learning still holds and is clear.",
+            "Check whether a decision or a learning is still true and clear.",
             {"id": ("The record's id.", True)},
             _review,
         ),

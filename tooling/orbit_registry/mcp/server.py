@@ -203,7 +203,7 @@ class McpServer:
     ) -> types.ListResourcesResult:
         cursor = params.cursor if params is not None else None
         if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
-            raise MCPError(types.INVALID_PARAMS, "the cursor is none that this server gave")
+            raise MCPError(types.INVALID_PARAMS, "the cursor is not from this server")
         entries, following = await self._asked(
             context, lambda opened: prompts.resource_page(opened(), int(cursor or 0))
         )

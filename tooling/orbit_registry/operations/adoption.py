@@ -328,9 +328,7 @@ def _message(error: OrbitError) -> str:
     return f"{error.message}; {error.hint}" if error.hint else error.message
 
 
-NO_ENTRY = (
-    "none of its headings is a decision with a number or a date, such as `## ADR-1: Title` or `## 2026-04-01: Title`"
-)
+NO_ENTRY = "no heading is a decision with a number or a date, such as `## ADR-1: Title` or `## 2026-04-01: Title`"
 """Why a log has nothing to adopt."""
 _FEW_DECISIONS = 2
 """Decisions in a folder, from which on what is numbered as they are and states a status is one too."""

@@ -251,7 +251,7 @@ def amend_adr(workspace: Workspace, any_id: str, text: str, task: str, date: str
         refuse_date(date)
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
-        refuse_closed(record, "decide anew")
+        refuse_closed(record, "decide again")
         home = read_documents(workspace, [record]).of(record)
         if home is None:
             raise RefusedError(f"{record.id} has no entry in a document", hint="`orbit check` says what is missing")
@@ -285,7 +285,7 @@ def plan_update(
 ) -> tuple[Record, list[FileChange]]:
     """Return the decision and the changes of files that `update_adr` would make now; see there for what is raised."""
     record = read_collection(workspace).records.get(any_id)
-    refuse_closed(record, "decide anew")
+    refuse_closed(record, "decide again")
     flat = " ".join(title.split()) if title is not None else None
 
     def whole(fields: dict[str, object]) -> Mapping[str, object]:

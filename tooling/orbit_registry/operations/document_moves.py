@@ -100,7 +100,7 @@ def _record_changes(
 
 def _reason_to_leave(workspace: Workspace, record: Record, old: str, new: str, records: Sequence[Record]) -> str:
     if _reason_not_in(workspace, record, old) is None:
-        return f"{old} still holds it; take it out there first, or let it be"
+        return f"{old} still has it; remove it there first, or leave it"
     reason = _reason_not_in(workspace, record, new)
     if reason:
         return reason

@@ -183,7 +183,7 @@ def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author 
 
 def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
     if old.uid == new.uid:
-        raise RefusedError(f"{old.id} can't supersede itself", hint="name the record that takes its place")
+        raise RefusedError(f"{old.id} can't supersede itself", hint="name the record that replaces it")
     if old.kind.name != new.kind.name:
         raise RefusedError(
             f"{new.id} is of the kind {new.kind.name}; a record is superseded by one of the same kind, {old.kind.name}",

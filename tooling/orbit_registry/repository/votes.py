@@ -89,7 +89,7 @@ def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) 
     if not vote.task_id.strip() or not vote.voter_model.strip():
         raise RefusedError("a vote needs a task and a voter", hint="`orbit learning vote ID --task T --model M`")
     if _HALF_CHARACTER.search(vote.task_id + vote.voter_model):
-        raise RefusedError("task and voter of a vote are text, and this is none", hint="name the task in UTF-8")
+        raise RefusedError("task and voter of a vote have to be text", hint="name the task in UTF-8")
     path = folder / NAME
     row = dict(zip(FIELDS, (vote.learning_id, vote.voter_model, format_time(vote.voted_at), vote.task_id), strict=True))
     line = json.dumps(row, ensure_ascii=False).encode() + b"\n"

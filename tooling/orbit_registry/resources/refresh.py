@@ -94,7 +94,7 @@ def _refuse(record: Record) -> None:
     if not record.kind.in_file:
         raise UsageError(f"{record.id} is no resource: it has no file", hint="`orbit resource list` lists those there")
     if record.phase == "closed":
-        hint = "take it over anew: `orbit import --help`"
+        hint = "import it again: `orbit import --help`"
         raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)
 
 
@@ -107,7 +107,7 @@ def _current_source(workspace: Workspace, record: Record, path: str | None) -> I
     except UnreadableFileError as error:
         if os.path.lexists(workspace.root / path):
             raise
-        hint = f"bring it back, or say where it is by now: `orbit refresh {record.id} --path NEW`"
+        hint = f"bring it back, or name its new path: `orbit refresh {record.id} --path NEW`"
         raise UnreadableFileError(error.message, hint=hint) from None
 
 

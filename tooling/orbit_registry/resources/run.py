@@ -178,12 +178,12 @@ def _command(file: Path, content: bytes, started: Path) -> list[str]:
         words = shlex.split(first[2:]) if first.startswith("#!") else []
     except ValueError as error:
         message = f"the first line of {file.name} can't be read: {str(error).lower()}"
-        raise RefusedError(message, hint="let it begin with a line such as #!/bin/sh") from None
+        raise RefusedError(message, hint="start it with a line such as #!/bin/sh") from None
     if words:
         return [*words, str(started)]
     interpreter = _INTERPRETERS.get(PurePosixPath(file.name).suffix.lower())
     if interpreter is None:
-        raise RefusedError(f"nothing says what runs {file.name}", hint="let it begin with a line such as #!/bin/sh")
+        raise RefusedError(f"no program for {file.name}", hint="start it with a line such as #!/bin/sh")
     return [*interpreter, str(started)]
 
 

@@ -117,10 +117,10 @@ def _verdict(concerns: Sequence[Concern], unread: Sequence[str], total: int) -> 
     links += [f'<a href="#unreadable">{len(unread):,} cannot be read</a>'] if unread else []
     if not links:
         return (
-            f'<p class="orbit-verdict"><b>Nothing wants attention</b> in {records}. '
+            f'<p class="orbit-verdict"><b>Nothing needs attention</b> in {records}. '
             "<code>orbit check</code> runs the gate.</p>"
         )
-    return f'<p class="orbit-verdict"><b>Wants attention</b> in {records}: {", ".join(links)}.</p>'
+    return f'<p class="orbit-verdict"><b>Needs attention</b> in {records}: {", ".join(links)}.</p>'
 
 
 def _tile(anchor: str, name: str, number: int, command: str) -> str:

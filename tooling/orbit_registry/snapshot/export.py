@@ -283,7 +283,7 @@ def export_snapshot(
         raise UsageError("no model is configured that makes vectors", hint="set `search.model` in .orbit/config.yaml")
     everything = unfiltered or not workspace.config.publish.is_set
     if loaded is not None and not everything:
-        message = "a record's vector tells of all its text, also of what `site.publish` withholds"
+        message = "a record's vector contains all its text, also what `site.publish` withholds"
         raise UsageError(message, hint="leave `--vectors` out, or add `--unfiltered`")
     rows = _shared_rows(workspace, reading or Reading(workspace), unfiltered=everything)
     temporary = file.with_name(f"{TEMPORARY}{file.name}-{secrets.token_hex(4)}")

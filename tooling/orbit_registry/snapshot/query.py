@@ -57,7 +57,7 @@ JOIN records AS r ON r.content_hash = v.content_hash AND r.phase = 'live' AND r.
 JOIN temp.asked_vectors AS a ON a.asked = said
 ORDER BY cosine DESC, r.id
 """
-REBUILD = "`orbit sync --rebuild` makes it anew"
+REBUILD = "`orbit sync --rebuild` makes it again"
 
 
 class CorruptSnapshotError(SnapshotError):

@@ -230,7 +230,7 @@ class Git:
             raise UnreadableHeadError(f"HEAD can't be read: {error.message}", hint=error.hint) from None
         if is_unborn:
             return None
-        hint = "`git fsck` says what is missing; fetch it, or clone the repository anew"
+        hint = "`git fsck` says what is missing; fetch it, or clone the repository again"
         raise UnreadableHeadError("HEAD can't be read: the commit that it names is not in the repository", hint=hint)
 
     def commit(self, revision: str) -> str | None:

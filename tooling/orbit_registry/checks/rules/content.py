@@ -190,7 +190,7 @@ def too_long(context: CheckContext) -> Iterator[Diagnostic]:
 _CONTROL_NAMES = {"\x1b": "ESCAPE", "\x00": "NULL", "\x07": "BELL", "\x08": "BACKSPACE", "\x7f": "DELETE"}
 
 
-@check("ORB405", Severity.ERROR, "type the line anew, without what was pasted")
+@check("ORB405", Severity.ERROR, "type the line again, without what was pasted")
 def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
     """A text holds invisible characters: they can reverse, hide or smuggle words."""
     for record in context.records:

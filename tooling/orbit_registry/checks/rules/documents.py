@@ -184,7 +184,7 @@ def changed_copy(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         digest = hashlib.sha256(record.prose.encode("utf-8", "surrogateescape")).hexdigest()
         if record.text("content_hash") != f"sha256:{digest}":
-            message = f"the copy that {record.id} keeps is not the text that was taken over"
+            message = f"the copy that {record.id} keeps is not the text that was imported"
             path = record.text("path")
             hint = f"`orbit refresh {record.id}` takes {path} over again" if path else "bring the copy back from git"
             yield changed_copy.at(Location(source.path), message, hint=hint, record=record)

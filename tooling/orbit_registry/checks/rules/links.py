@@ -218,7 +218,7 @@ def unknown_citation(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 # But for the documents of decisions, which tell how things came about.
-@check("ORB306", Severity.NOTE, "see whether the sentence still holds, and cite the successor")
+@check("ORB306", Severity.NOTE, "see whether the sentence is still true, and cite the successor")
 def citation_of_replaced(context: CheckContext) -> Iterator[Diagnostic]:
     """A text cites a decision that was replaced."""
     homes = context.documents.by_path
@@ -230,7 +230,7 @@ def citation_of_replaced(context: CheckContext) -> Iterator[Diagnostic]:
             old = matches[0]
             by = ", ".join(old.superseded_by)
             message = f"{cited.id} ({old.title}) was replaced" + (f" by {by}" if by else "")
-            hint = f"cite {by}, if the sentence still holds" if by else None
+            hint = f"cite {by}, if the sentence is still true" if by else None
             yield citation_of_replaced.at(cited.location, message, hint=hint, related=[context.at(old, "status")])
 
 

@@ -86,7 +86,7 @@ def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
         reason, fault = event.word("skip_reason"), event.word("fault")
         if event.row.get("hits") or reason in SKIPS:
             continue
-        problem = f"`{reason}` is no reason that is known" if reason else "nothing was shown, and nothing says why"
+        problem = f"`{reason}` is no reason that is known" if reason else "nothing was shown, and no reason is given"
         yield retrieval_without_reason.at(event.location, f"{problem}{f' (fault: {fault})' if fault else ''}")
 
 

@@ -205,7 +205,7 @@ def _unnamed_sections(document: Document, entries: Sequence[tuple[Heading, Title
     form = "dated" if parts.number is None else "numbered"
     for other in document.headings:
         if other.level == first.level and other.section not in sections and section_key(other.text) == "other":
-            message = f"not {form} as the entries of this log are, so it is none of them"
+            message = f"not {form} as the entries of this log are, so it is not an entry"
             hint = f"write its heading as theirs, such as `{'#' * first.level} {first.text[:80]}`, and import again"
             yield Problem(UNNAMED, message, other.position, hint)
 
