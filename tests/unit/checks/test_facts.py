@@ -158,6 +158,25 @@ def test_a_missing_head_commit_is_an_error(project: Path, git: Git) -> None:
     assert refused.value.exit_code == 3
 
 
+def git_killed_at(question: str, folder: Path) -> Path:
+    """Return a folder with a git that is killed when its arguments have these words."""
+    program = folder / "git"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\ncase "$*" in *"{question}"*) kill -9 $$;; esac\nexec {shutil.which("git")} "$@"\n', "utf-8"
+    )
+    program.chmod(0o755)
+    return folder
+
+
+def test_a_killed_git_stops_a_sync_of_the_index(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index without recent commits would take wide scopes for narrow ones, and pass for up to date."""
+    monkeypatch.setenv("PATH", f"{git_killed_at(' log ', tmp_path / 'bin')}:{os.environ['PATH']}")
+
+    with pytest.raises(GitStoppedError):
+        sync_index(open_workspace(project))
+
+
 @pytest.mark.parametrize(
     ("question", "error"),
     [("HEAD^{commit}", UnreadableHeadError), ("--show-toplevel", GitStoppedError), ("ls-files", GitStoppedError)],
@@ -165,13 +184,7 @@ def test_a_missing_head_commit_is_an_error(project: Path, git: Git) -> None:
 def test_a_killed_git_is_an_error(
     question: str, error: type[GitError], project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = tmp_path / "bin/git"
-    program.parent.mkdir()
-    program.write_text(
-        f'#!/bin/sh\ncase "$*" in *"{question}"*) kill -9 $$;; esac\nexec {shutil.which("git")} "$@"\n', "utf-8"
-    )
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", f"{git_killed_at(question, tmp_path / 'bin')}:{os.environ['PATH']}")
 
     with pytest.raises(error, match="git was killed by signal 9") as refused:
         Registry.open(project).check()
@@ -182,8 +195,6 @@ def test_a_killed_git_is_an_error(
             Registry.open(project).freshness()
         with pytest.raises(GitStoppedError):
             open_workspace(project).git.ask("rev-parse", question)
-        with pytest.raises(GitStoppedError):
-            sync_index(open_workspace(project))
 
 
 def test_file_names_need_not_be_utf8(project: Path, git: Git) -> None:
