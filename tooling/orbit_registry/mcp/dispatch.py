@@ -55,14 +55,14 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """Kind → the tools that have a name for it alone: `orbit.learning.add`. Those of `orbit.` alone serve every kind."""
 _CONFIRM = truth("Write it; without this the call shows the nearest records and writes nothing.")
 _PROJECT = text("The project, if the repository has several.", "billing", longest=200)
-_LIMIT = number("At most so many.", 20, 100)
+_LIMIT = number("Maximum number.", 20, 100)
 _ALL = truth("Also records that wait for review or are closed.")
 _PURPOSE = choice("prompt: for a task; plan: for planning the next run.", "prompt", "plan")
 _RELATED = Tool(
     "related", "Related records",
     "List what is related to a record: links from and to it, and what texts cite.",
     {"id": ID, "depth": number("Links away at most.", 1, 5),
-     "direction": choice("What it leads to, or what leads to it.", *DIRECTIONS)},
+     "direction": choice("Links from it, or links to it.", *DIRECTIONS)},
     read_tools.related, ["id"],
 )  # fmt: skip
 _QUERY = Tool(
@@ -72,9 +72,9 @@ _QUERY = Tool(
     "search(text), ranked(), resolve_id(id). `DESCRIBE records` names columns.",
     {
         "sql": text("One SELECT.", "SELECT id, title FROM records WHERE status = 'accepted'", longest=10_000),
-        "limit": number("At most so many rows.", 100, 1_000),
+        "limit": number("Maximum number of rows.", 100, 1_000),
         "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": read_tools.MOST_SECONDS,
-                    "default": read_tools.USUAL_SECONDS, "description": "It may take so long."},
+                    "default": read_tools.USUAL_SECONDS, "description": "Time limit."},
     },
     read_tools.query, ["sql"], carries=False,
 )  # fmt: skip
@@ -99,7 +99,7 @@ _WORK = (
     ),
     Tool(
         "retro", "Retro of a run",
-        "Write down what came of a loop, a session or an incident; it waits for a person's review.",
+        "Record the outcome of a loop, a session or an incident; it waits for a person's review.",
         {"loop": text("The loop's id.", "L-17"), "session": text("The session's id."),
          "incident": text("The failure's id or target."), "project": _PROJECT,
          "summary": text("What happened.", longest=4_000),
@@ -116,13 +116,13 @@ _WORK = (
 )  # fmt: skip
 _RUN = Tool(
     "run", "Run a script",
-    "Run a script that is a resource, if it is what was reviewed and committed; answers its exit code and the end of "
-    "what it printed.",
+    "Run a script that is a resource, if it is what was reviewed and committed; returns the exit code and the end of "
+    "its output.",
     {
         "id": ID,
-        "arguments": words("What is handed to the script.", "--verbose"),
+        "arguments": words("Arguments of the script.", "--verbose"),
         "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 600, "default": 60,
-                    "description": "It may take so long."},
+                    "description": "Time limit."},
     },
     write_tools.run_script, ["id"], reads_only=False,
 )  # fmt: skip
@@ -152,11 +152,11 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
             {
                 "query": text("Words to look for; `tags` or `path` alone find all in scope.", "retry uploads"),
                 "kind": of_kind, "tags": TAGS,
-                "path": text("Only what applies to this file, named from the project's root.", "src/app.py"),
-                "versions": text("Only what is for these.", "2,3"),
+                "path": text("Only records that apply to this file, a path from the root.", "src/app.py"),
+                "versions": text("Only records for these versions.", "2,3"),
                 "context_tags": text("Tags that weigh more.", "reviewer,network=1.5"),
                 "budget": choice("How deep to look.", *BUDGETS),
-                "limit": number("At most so many.", None, 50), "all": _ALL,
+                "limit": number("Maximum number.", None, 50), "all": _ALL,
             },
             read_tools.search,
         ),
@@ -166,12 +166,12 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
             {
                 "kind": of_kind, "status": text("Only with this status.", "accepted", longest=100),
                 "phases": {"type": "array", "items": choice("A phase.", *PHASES), "maxItems": 3,
-                           "description": "What waits, holds or is closed; all but closed if not given."},
+                           "description": "Pending, live or closed; without it, all but closed."},
                 "tags": TAGS, "feature": text("Only of this feature.", "search"), "task": TASK,
-                "legacy_id": text("Only what once had this name, closed too.", "project/ADR-006", longest=300),
+                "legacy_id": text("Only the record that had this id before.", "project/ADR-006", longest=300),
                 "sort": choice("Most voted for, changed last, or by id.", *ORDERS),
-                "limit": number("At most so many.", 50, 200),
-                "offset": number("Leave out so many.", 0, 1_000_000, 0),
+                "limit": number("Maximum number.", 50, 200),
+                "offset": number("Number of records to skip.", 0, 1_000_000, 0),
             },
             read_tools.list_records,
         ),
@@ -180,20 +180,20 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
         _RELATED,
         Tool(
             "match", "Records for paths",
-            "Say which records apply to files or tags, and by which glob, in the order in which they are pushed.",
+            "List the records that apply to files or tags, with the glob that matches, in push order.",
             {"paths": PATHS, "tags": TAGS, "task": TASK, "project": _PROJECT, "all": _ALL, "limit": _LIMIT},
             read_tools.match,
         ),
         Tool(
             "brief", "Brief for a task",
-            "Say what to know before work begins: at most five records and 1,000 tokens, none twice in a session. "
+            "Get the records for a task before you begin: at most five and 1,000 tokens, none twice in a session. "
             "Call it once a task, with the files and the words of the task.",
             {
                 "paths": PATHS, "tags": TAGS,
                 "text": text("The task in words.", "Retry failed uploads", longest=20_000), "task": TASK,
-                "agent": text("Your role: its categories lead to learnings and narrow them.", "tester", longest=100),
+                "agent": text("Your role; its categories select learnings.", "tester", longest=100),
                 "project": _PROJECT,
-                "task_class": choice("What the work is; told by its words if not given.", *CLASSES),
+                "task_class": choice("The kind of work; without it, worked out from the words.", *CLASSES),
                 "purpose": _PURPOSE,
             },
             read_tools.brief, carries=False,
@@ -206,7 +206,7 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
 
 def _writing_tools(kinds: KindTable) -> list[Tool]:
     fields = fields_of_any(kinds)
-    writable = choice("What it is.", *(kind.name for kind in kinds if not kind.in_file))
+    writable = choice("Kind of the record.", *(kind.name for kind in kinds if not kind.in_file))
     same = {"type": "object", "description": "Fields as `add` takes them, by the record's kind."}
     rels = kinds["adr"].schema.document["properties"]["links"]["items"]["properties"]["rel"]["enum"]
     twice = "The first call shows the nearest records and the vote that would strengthen one; call again to write."
@@ -215,13 +215,13 @@ def _writing_tools(kinds: KindTable) -> list[Tool]:
             "add", "Propose a record",
             f"Propose a record; it waits for a person's review. {twice}",
             {"kind": writable, "fields": fields, "task": TASK, "confirm": _CONFIRM,
-             "distinct_from": words("Records that look alike but differ; also writes it.", "L-7k3fq")},
+             "distinct_from": words("Records that look alike but differ; also confirms.", "L-7k3fq")},
             write_tools.add, ["kind", "fields"], reads_only=False,
         ),
         Tool(
             "update", "Change a proposal",
-            "Change fields of a record that waits for review: what is given replaces what was there, null takes it "
-            f"away. For an accepted record, propose another in its place. {twice}",
+            "Change fields of a record that waits for review: each replaces the old value, and null removes it. "
+            f"For an accepted record, propose another in its place. {twice}",
             {"id": ID, "fields": same, "confirm": _CONFIRM},
             write_tools.update, ["id", "fields"], reads_only=False,
         ),
@@ -241,7 +241,7 @@ def _writing_tools(kinds: KindTable) -> list[Tool]:
         Tool(
             "link", "Link records",
             "Link a record that waits for review to another.",
-            {"id": ID, "rel": choice("What it is to the other.", *rels), "to": ID},
+            {"id": ID, "rel": choice("Relation to the other record.", *rels), "to": ID},
             write_tools.link, ["id", "rel", "to"], reads_only=False,
         ),
     ]  # fmt: skip
