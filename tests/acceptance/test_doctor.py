@@ -134,7 +134,7 @@ def test_a_command_that_is_not_todays_is_not_run(
 def test_wrong_fields_and_torn_votes_are_found(workspace: Path, capsys: Capture) -> None:
     record = next((workspace / ".orbit/learnings").glob("*/learning.yaml"))
     (record.parent / "votes.jsonl").write_text("{torn\n", "utf-8")
-    assert "votes.jsonl are no votes" in found(examined(capsys), "warning", "workspace")
+    assert "votes.jsonl are not votes" in found(examined(capsys), "warning", "workspace")
     record.write_text(record.read_text("utf-8").replace("summary:", "sumary:"), "utf-8")
     text = found(examined(capsys, 1), "problem", "workspace")
     assert f"1 record could not be read: {record.relative_to(workspace)}: " in text

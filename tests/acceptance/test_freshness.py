@@ -134,7 +134,7 @@ def test_one_refused_verification_stops_no_other(project: Project) -> None:
     assert "`src/gone.py` is not there" in project.refused("verify", first, "--input", "src/gone.py")
     assert "has no input `src/app.py`" in project.refused("verify", first, "--remove-input", "src/app.py")
     assert "does not stay inside" in project.refused("verify", first, "--input", "../x")
-    assert "is no moment" in project.refused("verify", first, "--expires", "soon")
+    assert "is not a moment" in project.refused("verify", first, "--expires", "soon")
     assert project.file(first).read_bytes() == before
     project.orbit("learning", "retire", first)
     assert "is retired" in project.refused("verify", first, other)

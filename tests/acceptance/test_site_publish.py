@@ -319,7 +319,7 @@ def test_a_withheld_name_in_disguise_is_on_no_page(root: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("section", "words"),
     [
-        ("redact: ['a(b']", "redact: 'a(b' is no regular expression"),
+        ("redact: ['a(b']", "redact: 'a(b' is not a regular expression"),
         ("redact: ['x*']", "matches the empty text"),
         ("redact: ['x(a+)+b']", "repeats a repetition in '(a+)+'"),
         ("statuses: ['!reject']", "there is no 'reject'"),

@@ -85,7 +85,7 @@ def test_findings_of_a_program_are_filtered(project: Project) -> None:
     assert result["candidates"][0]["provenance"]["source"] == "tool"
     assert result["left"] == {
         "reads as an instruction": 1, "holds what looks like a secret": 1, "was shown to the session": 1,
-        "is no valid learning": 1,
+        "is not a valid learning": 1,
     }  # fmt: skip
     registry = Registry.open(project.root)
     later = datetime.now(UTC) + timedelta(days=400)

@@ -92,7 +92,7 @@ def test_a_task_file_selects_by_words_and_files(shell: Any, learn: Learn, text: 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("just words", "this is no task"),
+        ("just words", "this is not a task"),
         ("id: T-1", "task.json:1"),
         ("title: a\ncontext_files: src/a.py", "task.json:2:1"),
         ("title: a\ncontext_files: [../../etc/passwd]", "does not stay inside"),
@@ -135,7 +135,7 @@ def has_ended(number: int) -> bool:
     ("source", "code", "message"),
     [
         ("import sys; sys.exit('no such task here')", 1, "it ended with exit code 1; it printed: no such task here"),
-        ("print('nothing of use')", 2, "this is no task"),
+        ("print('nothing of use')", 2, "this is not a task"),
         ("print('x' * 2_000_000)", 1, "it printed more than 1,000,000 bytes"),
         ("import time\nwhile True: time.monotonic()", 1, "it took more than 0.3 s"),
         ("import os, time\nif os.fork() == 0:\n open('pid', 'w').write(str(os.getpid()))\n time.sleep(60)", 1,
@@ -210,7 +210,7 @@ def test_a_program_may_classify_the_task(shell: Any, learn: Learn) -> None:
     ("source", "fault"),
     [
         ("import sys; sys.exit('a secret word')", "it ended with exit code 1"),
-        ("print('code-gen')", "what it printed is no JSON"),
+        ("print('code-gen')", "what it printed is not JSON"),
         ("print('[' * 100_000)", "nested too deeply"),
         ('print(\'{"class": "coding"}\')', "its `class` is none of"),
         ('print(\'{"class": "code-gen", "confidence": NaN}\')', "its `confidence`"),

@@ -16,7 +16,7 @@ __all__ = ["files"]
     ("name", "content", "reason"),
     [
         ("big.md", b"x" * 1_000_001, "at most 1,000,000"),
-        ("binary.md", b"ab\x00cd", "is no text"),
+        ("binary.md", b"ab\x00cd", "is not text"),
         ("latin.md", "café".encode("latin-1"), "not valid UTF-8"),
         ("empty.md", b" \n", "is empty"),
         ("secret.md", f"a\nb {TOKEN}\n".encode(), "secret.md:2 holds a secret: GitHub token"),

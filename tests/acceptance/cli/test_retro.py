@@ -241,15 +241,15 @@ def test_a_discarded_retro_stays_discarded(shell: Any, retro_file: Path) -> None
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ('{"loop": "L 1"}', "no target"), ('{"loops": "L-1"}', "`loops` is not known"), ("[1]", "of which run"),
+        ('{"loop": "L 1"}', "not a target"), ('{"loops": "L-1"}', "`loops` is not known"), ("[1]", "of which run"),
         ('{"loop": "a", "session": "b"}', "more than one"), ('{"loop": "a", "outcomes": 3}', "not a list"),
-        ('{"loop": "a", "outcomes": [{"target": "S", "result": "failed"}]}', "no target"),
-        ('{"loop": "a", "outcomes": [{"target": "story:S", "result": "broke"}]}', "'broke' is no result"),
+        ('{"loop": "a", "outcomes": [{"target": "S", "result": "failed"}]}', "not a target"),
+        ('{"loop": "a", "outcomes": [{"target": "story:S", "result": "broke"}]}', "'broke' is not a result"),
         ('{"loop": "a", "outcomes": [{"target": "story:S", "result": "failed", "attempts": -1}]}', "attempts"),
-        ('{"loop": "a", "outcomes": [{"target": "story:S", "result": "failed", "tools": 5}]}', "no list of names"),
-        ('{"loop": "a", "date": "soon", "worked": ["A sentence of some length."]}', "is no date"),
+        ('{"loop": "a", "outcomes": [{"target": "story:S", "result": "failed", "tools": 5}]}', "not a list of names"),
+        ('{"loop": "a", "date": "soon", "worked": ["A sentence of some length."]}', "is not a date"),
         ('{"loop": "a", "worked": [1]}', "not a list of texts"), ('{"loop": ', "retro.md"),
-        ("---\nloop: a\n---\n# A\n\n## Outcomes\n\nnone\n", "retro.md: Outcomes: 'none' is no outcome"),
+        ("---\nloop: a\n---\n# A\n\n## Outcomes\n\nnone\n", "retro.md: Outcomes: 'none' is not an outcome"),
         ('{"loop": "a", "worked": ["The key is ghp_' + "a" * 36 + '"]}', "holds a secret"),
     ],
 )  # fmt: skip

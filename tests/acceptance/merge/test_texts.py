@@ -214,7 +214,7 @@ def test_a_symbolic_link_for_a_record_is_not_followed(clones: Clones) -> None:
     ours = edited_apart(clones, link, fields(summary="Prose has one home."))
     before = ours.read("README.md")
     report = ours.registry.resolve()
-    assert [*report.unresolved.items()] == [(RECORD, "it is no regular file on one side")]
+    assert [*report.unresolved.items()] == [(RECORD, "it is not a regular file on one side")]
     assert ours.read("README.md") == before
 
 

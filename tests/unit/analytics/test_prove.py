@@ -143,7 +143,7 @@ def test_without_records_or_git_it_is_refused(git_repo: Path) -> None:
         proof_of(git_repo)
     Registry.open(git_repo).add("learning", {"summary": "Look before you leap"})
     shutil.rmtree(git_repo / ".git")
-    with pytest.raises(UsageError, match="no git repository"):
+    with pytest.raises(UsageError, match="not a git repository"):
         proof_of(git_repo)
 
 

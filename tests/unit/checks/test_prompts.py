@@ -1,4 +1,4 @@
-"""What a template asks is no text: neither left unseen, nor compared with another decision's."""
+"""What a template asks is not text: neither left unseen, nor compared with another decision's."""
 
 from pathlib import Path
 

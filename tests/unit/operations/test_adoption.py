@@ -113,7 +113,7 @@ def test_what_leads_nowhere_is_kept_until_it_leads_somewhere(workspace: Workspac
     first = records(workspace).get("ADR-0001")
     assert first.data["x-unresolved"] == [{"rel": "superseded_by", "to": "0002"}]
     assert [outcome.reason for outcome in report.of("left")] == [
-        "`superseded by 0002` is no link between records: no decision has that number or name; "
+        "`superseded by 0002` is not a link between records: no decision has that number or name; "
         "the next `orbit adr backfill` makes it once that decision has a record"
     ]
 
@@ -323,4 +323,4 @@ def test_what_a_proposed_decision_would_replace_is_a_record_still(workspace: Wor
     write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
     backfill(workspace)
     (finding,) = (item for item in engine.run(workspace).diagnostics if item.code == "ORB301")
-    assert finding.message == "its document says `supersedes 0001-a.md`, which is no link between records"
+    assert finding.message == "its document says `supersedes 0001-a.md`, which is not a link between records"

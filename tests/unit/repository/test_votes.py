@@ -70,7 +70,7 @@ def test_only_the_first_invalid_votes_are_named() -> None:
     messages = problems("x\n" * 100_000)
 
     assert len(messages) == 51
-    assert messages[-1] == (0, "99,950 more lines are no votes")
+    assert messages[-1] == (0, "99,950 more lines are not votes")
 
 
 def test_a_task_that_is_no_text_is_refused(tmp_path: Path) -> None:

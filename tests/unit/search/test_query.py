@@ -24,7 +24,7 @@ def test_a_tag_without_a_weight_gets_the_average(text: str, weights: dict[str, f
 
 @pytest.mark.parametrize("text", ["a=", "a=x", "a=-1", "a=inf", "a=nan", "=1.5", "a,b=1,5x=y"])
 def test_an_invalid_weight_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="no tag with a weight"):
+    with pytest.raises(UsageError, match="not a tag with a weight"):
         context_weights(text)
 
 

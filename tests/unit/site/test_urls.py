@@ -78,5 +78,5 @@ def test_a_sites_address_is_ascii_and_ends_in_a_slash(text: str, address: str) -
 
 @pytest.mark.parametrize("text", ["example.org", "ftp://example.org/", "https://", "https://[x/", "https://a.b/?c=d"])
 def test_what_is_no_web_address_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="no address for a site"):
+    with pytest.raises(UsageError, match="not an address for a site"):
         site_address(text)

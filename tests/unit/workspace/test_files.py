@@ -52,7 +52,7 @@ def test_a_symbolic_link_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
-    """Reading a FIFO would wait for a writer for ever; a device is no file either."""
+    """Reading a FIFO would wait for a writer for ever; a device is not a file either."""
     os.mkfifo(tmp_path / "pipe")
 
     assert "is not a regular file" in refusal(tmp_path / "pipe")

@@ -241,7 +241,7 @@ def open_transcript(path: Path) -> BinaryIO:
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OSError(f"{path} is no file")
+        raise OSError(f"{path} is not a file")
     return os.fdopen(handle, "rb")
 
 

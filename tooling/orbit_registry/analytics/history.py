@@ -122,7 +122,7 @@ def _parse_commit(line: bytes) -> Commit | str:
     try:
         timestamp = commit_time(str(row.get("date")))
     except (ValueError, OverflowError):
-        return "`date` is no day and no time with a zone"
+        return "`date` is not a day and no time with a zone"
     return Commit(name, name, (), timestamp, message, [(file, "") for file in dict.fromkeys(files)])
 
 

@@ -134,7 +134,7 @@ def prove(
     if not records:
         raise UsageError("there is no record to prove anything with", hint="orbit adr add, or orbit learning add")
     if workspace.git.top is None:
-        raise UsageError("this is no git repository", hint="git init, and commit the records with what they are about")
+        raise UsageError("this is not a git repository", hint="run `git init`, and commit the records and files")
     started = time.monotonic()
     prover = _Prover(workspace, records, searcher, commits)
     for step in (prover.edits, prover.commits, prover.unrelated, prover.titles):

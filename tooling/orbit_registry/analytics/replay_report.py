@@ -232,7 +232,7 @@ class Report:
         if tally.without_files:
             yield f"  {tally.without_files} more commits touch no file and count nowhere"
         if self.skipped_count:
-            yield f"  {self.skipped_count} lines are no commits and were skipped:"
+            yield f"  {self.skipped_count} lines are not commits and were skipped:"
             yield from (f"    line {line}: {reason}" for line, reason in self.skipped)
 
     def _shown(self) -> Iterator[str]:

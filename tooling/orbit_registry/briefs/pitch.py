@@ -146,7 +146,7 @@ def verdict(
     is_id = ":" not in name and workspace.kinds.of_id(name) is not None
     record = records.get(name) if is_id else None
     if record is not None and record.kind.name != ADR:
-        raise RecordNotFoundError(f"{name} is no decision", hint="`orbit pitch` lists what can be decided on")
+        raise RecordNotFoundError(f"{name} is not a decision", hint="`orbit pitch` lists what can be decided on")
     target = _target_of(record) if record is not None else _listed_target(workspace, name)
     existing = failures.open_failure(records, target, now)
     if approved and existing is not None:

@@ -36,7 +36,7 @@ def read_task(text: str, where: str) -> Task:
         location = f"{where}:{position.line}:{position.column}" if position is not None else where
         raise UsageError(f"{location}: {problem.message}", hint=problem.hint or _FORM) from None
     if not isinstance(data, dict):
-        raise UsageError(f"{where}: this is no task", hint=_FORM)
+        raise UsageError(f"{where}: this is not a task", hint=_FORM)
     if isinstance(data.get("id"), int):  # most trackers use numbers
         data["id"] = str(data["id"])
     data = {name: value for name, value in data.items() if value is not None}
@@ -106,23 +106,23 @@ def class_of(workspace: Workspace, task: Task, caller_class: str = "") -> TaskCl
     except ProgramError as error:
         return _other(error.fault)
     except ValueError:
-        return _other("what it printed is no JSON")
+        return _other("what it printed is not JSON")
     except RecursionError:
         return _other("what it printed is nested too deeply")
 
 
 def _opinion(answer: object) -> TaskClass:
     if not isinstance(answer, Mapping):
-        return _other("what it printed is no object")
+        return _other("what it printed is not an object")
     name = next((name for name in CLASSES if name == answer.get("class")), None)
     if name is None:
         return _other(f"its `class` is none of {', '.join(CLASSES)}")
     confidence = answer.get("confidence", 1.0)
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        return _other("its `confidence` is no number from 0 to 1")
+        return _other("its `confidence` is not a number from 0 to 1")
     reasons = answer.get("reasons", [])
     if not isinstance(reasons, list) or not all(isinstance(reason, str) for reason in reasons):
-        return _other("its `reasons` are no list of texts")
+        return _other("its `reasons` is not a list of texts")
     short = tuple(" ".join(reason.split())[:LONGEST_REASON] for reason in reasons[:MOST_REASONS])
     return TaskClass(name, float(confidence), short, "command")
 

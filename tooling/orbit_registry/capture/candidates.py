@@ -138,7 +138,7 @@ def _candidate(
 
         return Candidate(create_record(workspace, kind, AUTHOR, fields, admit), old)
     except InvalidRecordError:
-        raise _KnownError("is no valid learning") from None
+        raise _KnownError("is not a valid learning") from None
     except RefusedError as error:
         raise _KnownError(error.message) from None
 

@@ -71,7 +71,7 @@ def ask_program(
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):
-        answer, fault = None, "what it printed is no JSON"
+        answer, fault = None, "what it printed is not JSON"
     candidates = answer.get("candidates") if isinstance(answer, Mapping) else None
     listed: list[Any] = candidates if isinstance(candidates, list) else [None]
     if not all(isinstance(entry, Mapping) and isinstance(entry.get("summary"), str) for entry in listed):

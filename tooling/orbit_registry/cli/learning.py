@@ -67,7 +67,7 @@ def _registries(registry: Registry) -> list[tuple[str, Registry]]:
 def find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
     """Return a learning by id or slug with its registry, project records first."""
     if name.startswith((".", "~")) or "\\" in name or ".." in name:
-        raise UsageError(f"{name!r} is no name of a lesson", hint="`orbit lessons list` shows ids and slugs")
+        raise UsageError(f"{name!r} is not a name of a lesson", hint="`orbit lessons list` shows ids and slugs")
     for _, owner in _registries(registry):
         matches = _lesson_matches(owner, name)
         if len(matches) > 1:

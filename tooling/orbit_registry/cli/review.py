@@ -319,7 +319,7 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
 def _learning(registry: Registry, any_id: str) -> str:
     record = registry.get(any_id)
     if record.kind.name != consolidation.LEARNING or record.phase == "closed":
-        message = f"{record.id} is no learning that waits or holds: {record.kind.label.lower()}, {record.status.name}"
+        message = f"{record.id} is not an open learning: {record.kind.label.lower()}, {record.status.name}"
         raise UsageError(message, hint="`orbit learning list` shows those there are")
     return record.id
 

@@ -319,5 +319,5 @@ def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output
 def _duration(value: str) -> timedelta:
     match = re.fullmatch(r"([1-9]\d{0,5})([smhd])", value)
     if match is None:
-        raise UsageError(f"{value!r} is no time", hint="30m, 4h or 1d")
+        raise UsageError(f"{value!r} is not a time", hint="30m, 4h or 1d")
     return int(match[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[match[2]] * timedelta(seconds=1)

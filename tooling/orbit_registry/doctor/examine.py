@@ -118,7 +118,7 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("problem", "workspace", unread_text(collection.problems), orbit, check_command(workspace, unread))
     torn = sorted({problem.location.path for problem in collection.problems if problem.code == BROKEN})
     if torn:
-        yield Finding("warning", "workspace", f"lines of {', '.join(torn)} are no votes", orbit, "orbit check")
+        yield Finding("warning", "workspace", f"lines of {', '.join(torn)} are not votes", orbit, "orbit check")
     if unfinished_steps(workspace):
         message, step = "a change was begun and not finished", "any command that writes finishes or undoes it"
         yield Finding("warning", "workspace", message, str(workspace.journal), step)
@@ -339,7 +339,7 @@ def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Find
     yield Finding("ok", "log", message, log, "orbit stats")
     if met.skipped:
         reasons = ", ".join(f"{count} × {reason}" for reason, count in met.skipped.most_common())
-        yield Finding("warning", "log", f"lines are no events: {reasons}", log)
+        yield Finding("warning", "log", f"lines are not events: {reasons}", log)
     if total.faults:
         reasons = ", ".join(f"{count} × {fault}" for fault, count in total.faults.most_common())
         yield Finding("warning", "log", f"calls went wrong: {reasons}", log, "orbit stats")

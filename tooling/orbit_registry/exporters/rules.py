@@ -46,7 +46,7 @@ class Change:
 
 
 def differences(current: Mapping[str, bytes | None], expected: Mapping[str, bytes | None]) -> list[Change]:
-    """Return the changes that make the current files the expected ones; None is no file."""
+    """Return the changes that make the current files the expected ones; None is not a file."""
     changes = []
     for path in sorted({*current, *expected}):
         before, after = current.get(path), expected.get(path)

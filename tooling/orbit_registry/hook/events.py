@@ -21,7 +21,7 @@ FILES = ("events.4.jsonl", "events.3.jsonl", "events.2.jsonl", "events.1.jsonl",
 """The log, its oldest part first; events are appended to the last."""
 NAME = FILES[-1]
 FAULTS = {
-    "payload": "what came is no JSON object in UTF-8",
+    "payload": "what came is not JSON object in UTF-8",
     "ledger": "what the session was shown can't be kept, so nothing was shown",
     "index": "the push index is damaged",
 }

@@ -68,7 +68,7 @@ REPLACED = "r"
 """Axis of what took the place of closed records, under each one's id and the paths of its texts."""
 PHRASES, EXACT = "\x1e", "="
 """What parts an option's names and the text that is shown; prefix of a name that only an import can mean."""
-_OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is no file, a pipe, answers at once
+_OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is not a file, a pipe, answers at once
 DAMAGE = (IndexError, ValueError, OverflowError, TypeError)
 
 

@@ -21,7 +21,7 @@ _TO_GO_ON = (
 GENERIC = frozenset(_TO_GO_ON.split())
 """Words that a person says to go on; a text of nothing else names nothing that a record could be about."""
 FEWEST = 2
-"""Words besides those; with fewer a prompt is no task."""
+"""Words besides those; with fewer a prompt is not a task."""
 LONGEST = 10_000
 """Characters of a prompt that are read, and of these as many different words as follows: the rest was pasted."""
 MOST = 200

@@ -318,7 +318,7 @@ def _times(data: Mapping[str, object], updated: str, now: str, mapped: Mapped) -
         if moment is None:
             if value is not None:
                 times[f"x-{ours}"] = value
-            mapped.changed.append(f"its {theirs} is no time with a zone, so {ours} is {times[ours]}")
+            mapped.changed.append(f"its {theirs} is not a time with a zone, so {ours} is {times[ours]}")
     return times
 
 

@@ -51,7 +51,7 @@ def parse(text: str, what: str) -> Any:
     """Return the value of a JSON text; `what` names the file in errors.
 
     Raises:
-        RefusedError: it is no JSON.
+        RefusedError: it is not JSON.
     """
     try:
         return json.loads(text.removeprefix("\ufeff"))

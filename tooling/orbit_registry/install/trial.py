@@ -164,7 +164,7 @@ def judged(agent: Agent, event: str, code: int, output: bytes) -> tuple[tuple[st
     try:
         reply: Any = json.loads(output)
     except ValueError:
-        return (*problems, "what it printed is no JSON"), ""
+        return (*problems, "what it printed is not JSON"), ""
     schema = agent.replies.get(event)
     if schema is None:
         return (*problems, f"{agent.title} takes no answer to {event}"), ""

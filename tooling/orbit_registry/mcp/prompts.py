@@ -136,5 +136,5 @@ def resource_text(registry: Registry, uri: str, caller: Caller) -> str:
     """Return the text of a resource URI."""
     any_id = uri.removeprefix(START)
     if not any_id or any_id == uri:
-        raise RecordNotFoundError(f"{uri!r} is no resource here", hint=f"resources are {RESOURCE_TEMPLATE}")
+        raise RecordNotFoundError(f"{uri!r} is not a resource here", hint=f"resources are {RESOURCE_TEMPLATE}")
     return str(harmless(show(ToolCall(registry, caller, {"id": any_id})).text))

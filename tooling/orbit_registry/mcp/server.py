@@ -107,7 +107,7 @@ def _unread(error: Exception) -> types.JSONRPCError:
             message = json.loads(message) if isinstance(message, str) else message
         request_id = message.get("id") if isinstance(message, dict) else None
         number = request_id if isinstance(request_id, str) or type(request_id) is int else number
-    data = types.ErrorData(code=types.PARSE_ERROR, message="this is no message of the protocol, or no valid Unicode")
+    data = types.ErrorData(code=types.PARSE_ERROR, message="this is not a message of the protocol, or no valid Unicode")
     return types.JSONRPCError(jsonrpc="2.0", id=number, error=data)
 
 

@@ -109,7 +109,7 @@ class Freshness:
     def is_gone(self) -> bool:
         """Whether the record has expired or lost what it is about, and should be retired rather than verified.
 
-        A missing input is no reason to: the record may hold without it.
+        A missing input is not a reason to: the record may hold without it.
         """
         return any(reason.is_gone and reason.cause is not Cause.FINGERPRINT for reason in self.reasons)
 

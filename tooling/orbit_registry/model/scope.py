@@ -32,7 +32,7 @@ class Scope:
 
 
 def symbol_problem(symbol: str) -> str | None:
-    """Return why a text is no symbol, `path::name` with a path from the root; None if it is one."""
+    """Return why a text is not a symbol, `path::name` with a path from the root; None if it is one."""
     path, separator, name = symbol.partition("::")
     if not separator or not path.strip() or not name.strip() or symbol != " ".join(symbol.split()):
         return "it is not of the form path::name"

@@ -212,7 +212,7 @@ def _edges(
                 continue
             unresolved.setdefault(decision.id, []).append(edge)
             which = f": {', '.join(edge.candidates)}" if edge.candidates else ""
-            statement = f"`{edge.rel.replace('_', ' ')} {edge.target}` is no link between records"
+            statement = f"`{edge.rel.replace('_', ' ')} {edge.target}` is not a link between records"
             reason = f"{statement}: {with_step(edge.reason, which)}"
             outcomes.append(Outcome("left", candidate.label, decision.id, reason))
     new_ids = {decision.id for decision in numbered}
@@ -367,7 +367,7 @@ def candidates_of(
 ) -> list[Candidate]:
     """Return the decisions at `paths` that get a record; what becomes of the others goes into `outcomes`.
 
-    The path of a document is no reason to leave it out when it was chosen `by_name` or a record names it.
+    The path of a document is not a reason to leave it out when it was chosen `by_name` or a record names it.
     """
     documents = list(_documents(workspace, paths, outcomes))
     neighbours = _among_decisions(documents, existing)

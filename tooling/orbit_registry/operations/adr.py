@@ -130,7 +130,7 @@ def _checked(workspace: Workspace, kind: Kind, request: NewAdr) -> NewAdr:
     if not title:
         raise UsageError("a decision needs a title", hint='--title "Use DuckDB for the snapshot"')
     if request.feature is not None and not _FEATURE.match(request.feature):
-        raise UsageError(f"{request.feature!r} is no feature name", hint="letters, digits, `.`, `_` and `-`")
+        raise UsageError(f"{request.feature!r} is not a feature name", hint="letters, digits, `.`, `_` and `-`")
     if request.status is not None and request.status not in ("proposed", "accepted", "rejected", "deprecated"):
         raise UsageError(
             f"a new decision can't be {request.status!r}", hint="proposed, accepted, rejected or deprecated"
@@ -182,11 +182,11 @@ def _refuse_missing_log(workspace: Workspace, log: str) -> None:
 
 
 def refuse_date(text: str) -> None:
-    """Raise when a text is no date as decisions write it: YYYY-MM-DD or YYYY-MM."""
+    """Raise when a text is not a date as decisions write it: YYYY-MM-DD or YYYY-MM."""
     try:
         date.fromisoformat(text if len(text) == 10 else f"{text}-01")
     except ValueError:
-        raise UsageError(f"{text!r} is no date", hint="YYYY-MM-DD or YYYY-MM") from None
+        raise UsageError(f"{text!r} is not a date", hint="YYYY-MM-DD or YYYY-MM") from None
 
 
 def _new_files(
@@ -374,7 +374,7 @@ def _file_name(name: str) -> FileName | None:
 
 
 def _is_numbered(read: FileName) -> bool:
-    return read.dash in ("-", "_", " ") or read.title[:1] in ("", " ")  # `1.2-release` is no decision
+    return read.dash in ("-", "_", " ") or read.title[:1] in ("", " ")  # `1.2-release` is not a decision
 
 
 def _naming(name: str) -> str:

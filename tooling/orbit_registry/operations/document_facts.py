@@ -111,7 +111,7 @@ def number_candidates(
     for index, candidate in enumerate(candidates):
         number = candidate.number
         if number is None:
-            reasons[index] = "" if candidate.entry.number is None else f"{candidate.entry.number} is no running number"
+            reasons[index] = "" if candidate.entry.number is None else f"{candidate.entry.number} is not sequential"
             continue
         claims[number] += 1
         if candidate.is_local(design):

@@ -73,7 +73,7 @@ def _relation(records: RecordSet, subject: str, word: str, target: str) -> tuple
         old, new = (subject, target) if inverted else (target, subject)
         verb = f"`orbit {records.get(old).kind.name} supersede {old} --with {new}` closes {old} and writes both ends"
         hint = f"{verb}; to undo one, take it out of both records and give {old} its status back"
-        raise UsageError(f"{word} is no link: a record that is replaced is closed", hint=hint)
+        raise UsageError(f"{word} is not a link: a record that is replaced is closed", hint=hint)
     return rel, inverted
 
 

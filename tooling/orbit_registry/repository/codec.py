@@ -90,6 +90,6 @@ def mapping_in(data: Mapping[str, object], name: str) -> Mapping[str, object]:
 
 
 def list_in(data: Mapping[str, object], name: str) -> list[object]:
-    """Return the entries of a field that is a list; none where it is no list."""
+    """Return the entries of a field that is a list; none where it is not a list."""
     value = data.get(name)
     return list(value) if isinstance(value, list) else []

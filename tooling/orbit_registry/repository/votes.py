@@ -35,7 +35,7 @@ def half_life_days(environment: Mapping[str, str] | None = None) -> float:
     days = number_in(value, LONGEST_HALF_LIFE) if value else HALF_LIFE_DAYS
     if days is None:
         hint = "set it to a number of days such as 180, to 0 to count votes as they are, or not at all"
-        raise UsageError(f"{HALF_LIFE} is {value!r}, which is no number of days", hint=hint)
+        raise UsageError(f"{HALF_LIFE} is {value!r}, which is not a number of days", hint=hint)
     return days
 
 
@@ -61,7 +61,7 @@ def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[li
         else:
             more += 1
     if more:
-        message, hint = f"{more:,} more lines are no votes", hint.replace("line", "lines")
+        message, hint = f"{more:,} more lines are not votes", hint.replace("line", "lines")
         problems.append(Diagnostic(BROKEN, Severity.WARNING, message, Location(path), hint, record_id))
     return votes, problems
 

@@ -94,7 +94,7 @@ def _source(path: str | None, content: bytes) -> IntakeSource:
     name = path or "the standard input"
     text = decode(content, name)
     if "\x00" in text:
-        raise RefusedError(f"{name} is no text", hint="import text; name other files as evidence of a record")
+        raise RefusedError(f"{name} is not text", hint="import text; name other files as evidence of a record")
     if not text.strip():
         raise RefusedError(f"{name} is empty", hint="take it over when it says something")
     refuse_secrets(name, text)

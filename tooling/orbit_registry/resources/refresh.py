@@ -92,7 +92,7 @@ def refresh(
 
 def _refuse(record: Record) -> None:
     if not record.kind.in_file:
-        raise UsageError(f"{record.id} is no resource: it has no file", hint="`orbit resource list` lists those there")
+        raise UsageError(f"{record.id} is not a resource: it has no file", hint="`orbit resource list` lists them")
     if record.phase == "closed":
         hint = "import it again: `orbit import --help`"
         raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)

@@ -81,7 +81,7 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
     """Run a script in the project's root, and write down that it was run, by whom, and how it ended."""
     path = record.text("path")
     if not record.kind.in_file or record.text("type") != SCRIPT or path is None:
-        raise UsageError(f"{record.id} is no script", hint="`orbit show` prints a document")
+        raise UsageError(f"{record.id} is not a script", hint="`orbit show` prints a document")
     if order.trust and author.role == "agent":
         _note_refused(workspace, record, author, order)
         raise RefusedError("an agent can't trust a script for you", hint="a person reviews it, and runs it")

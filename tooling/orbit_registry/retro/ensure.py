@@ -373,7 +373,7 @@ def _is_prose(record: Record, name: str) -> bool:
 
 def _refuse_invalid(kind: Kind, entry: EnsureRequest) -> None:
     if not entry.key.strip() or any(map(str.isspace, entry.key)):
-        raise UsageError(f"{entry.key[:80]!r} is no key", hint="give each thing a name without spaces: meeting/7/1")
+        raise UsageError(f"{entry.key[:80]!r} is not a key", hint="give each thing a name without spaces: meeting/7/1")
     fixed = sorted({*entry.fields} & (FIXED | (kind.schema.managed - {"file"} if entry.text else kind.schema.managed)))
     if fixed:
         raise UsageError(f"`{fixed[0]}` can't be given", hint="the registry sets it; `status` is a field of the call")

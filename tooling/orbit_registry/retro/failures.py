@@ -51,7 +51,7 @@ def read_target(text: str) -> Target:
     kind, _, qualified_id = text.partition(":")
     project, _, name = qualified_id.rpartition(":")
     if not _TYPE.match(kind) or not name.strip() or (qualified_id.startswith(":")) or any(map(str.isspace, text)):
-        raise UsageError(f"{text[:100]!r} is no target", hint=_FORM)
+        raise UsageError(f"{text[:100]!r} is not a target", hint=_FORM)
     return Target(kind, project, name)
 
 

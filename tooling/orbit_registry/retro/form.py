@@ -167,7 +167,7 @@ def read_outcome(text: str, where: str = "--outcome") -> Outcome:
         else:
             valid = False
     if not valid:
-        raise UsageError(f"{where}: {text[:100]!r} is no outcome", hint=_OUTCOME)
+        raise UsageError(f"{where}: {text[:100]!r} is not an outcome", hint=_OUTCOME)
     return _outcome(data, where)
 
 
@@ -188,7 +188,7 @@ def _mapping(text: str, where: str) -> Mapping[str, Any]:
         location = f"{where}:{position.line}:{position.column}" if position is not None else where
         raise UsageError(f"{location}: {error.problem.message}", hint=error.problem.hint or _FORM) from None
     if not isinstance(data, dict):
-        raise UsageError(f"{where}: this is no retro", hint=_FORM)
+        raise UsageError(f"{where}: this is not a retro", hint=_FORM)
     return data
 
 
@@ -233,7 +233,7 @@ def _outcome(value: object, where: str) -> Outcome:
     target, result, attempts = data.get("target"), data.get("result"), data.get("attempts")
     if target is None or result not in RESULTS:
         hint = f"it has a `target` and as `result` one of {', '.join(RESULTS)}"
-        raise UsageError(f"{where}: {str(result)[:80]!r} is no result", hint=hint)
+        raise UsageError(f"{where}: {str(result)[:80]!r} is not a result", hint=hint)
     if attempts is not None and (not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 0):
         raise UsageError(f"{where}: `attempts` is {str(attempts)[:80]!r}", hint="a whole number; 0: never tried")
     parsed_target = read_target(target) if isinstance(target, str) else target_from(target)
@@ -241,14 +241,14 @@ def _outcome(value: object, where: str) -> Outcome:
     tools = data.get("tools", data.get("tool"))
     listed = [tools] if isinstance(tools, str) else tools or []
     if not isinstance(listed, list):
-        raise UsageError(f"{where}: `tools` is no list of names", hint='"tools": ["codex"]')
+        raise UsageError(f"{where}: `tools` is not a list of names", hint='"tools": ["codex"]')
     reason = " ".join(str(data.get("reason") or "").split())
     return Outcome(parsed_target, str(result), attempts, tuple(dict.fromkeys(map(str, listed))), reason[:2000])
 
 
 def _line(value: object, name: str, where: str) -> str:
     if isinstance(value, (list, dict)):
-        raise UsageError(f"{where}: `{name}` is no text", hint=_FORM)
+        raise UsageError(f"{where}: `{name}` is not text", hint=_FORM)
     return " ".join(str(value or "").split())
 
 

@@ -145,7 +145,7 @@ def _completed(retro: Retro, now: datetime) -> Retro:
         parse_time(date)
     except ValueError:
         hint = "a day or a moment with its zone: 2026-11-22, 2026-11-22T07:00:00Z"
-        raise UsageError(f"{date[:80]!r} is no date", hint=hint) from None
+        raise UsageError(f"{date[:80]!r} is not a date", hint=hint) from None
     summary, text = retro.summary, retro.text
     if len(summary) > LONGEST_SUMMARY:
         text = "\n\n".join(filter(None, (f"## In full\n\n{summary}", text))) if summary not in text else text

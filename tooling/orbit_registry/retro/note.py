@@ -140,7 +140,7 @@ def _turn(workspace: Workspace, work: NoteRequest) -> str:
         return work.turn
     if len(parts) != 1:
         hint = "source:agent:channel:session:turn, or a word that names it in its session"
-        raise UsageError(f"{work.turn!r} is no id of a turn", hint=hint)
+        raise UsageError(f"{work.turn!r} is not an id of a turn", hint=hint)
     session, agent = session_of_process(str(workspace.root)) or ("", "")
     return turn_id("note", agent, "cli", session, work.turn)
 

@@ -323,7 +323,7 @@ def apply(
 
 def _refuse_unready(proposal: Record, is_read: bool) -> None:
     if proposal.kind.name != KIND:
-        raise RefusedError(f"{proposal.id} is no proposal", hint="`orbit proposal list` names those there are")
+        raise RefusedError(f"{proposal.id} is not a proposal", hint="`orbit proposal list` names those there are")
     if proposal.status.name != "approved":
         hint = f"`orbit promote {proposal.id}` first" if proposal.phase == "pending" else f"`orbit show {proposal.id}`"
         raise RefusedError(f"{proposal.id} is {proposal.status.name}; what is approved is applied alone", hint=hint)
@@ -374,7 +374,7 @@ def _refuse_other(before: Record, after: Record) -> None:
         raise RefusedError(f"it would change `{forged[0]}` of {before.id}, which verbs alone write", hint="reject it")
     if other := [name for name in changed if name not in words]:
         hint = f"a note says it (`drift: structural`); `orbit {before.kind.name} update {before.id}` does it by name"
-        raise RefusedError(f"it would change `{other[0]}` of {before.id}, which is no text of it", hint=hint)
+        raise RefusedError(f"it would change `{other[0]}` of {before.id}, which is not in it", hint=hint)
     if before.status.name != after.status.name:
         refuse_transition(before, after.status.name)
 

@@ -101,7 +101,7 @@ def context_weights(text: str) -> dict[str, float]:
     """Read `reviewer,jira-api=1.5`: tags and what each weighs; those without a weight get the others' average.
 
     Raises:
-        UsageError: a weight is no number from 0 up.
+        UsageError: a weight is not a number from 0 up.
     """
     weights: dict[str, float] = {}
     plain = []
@@ -115,7 +115,7 @@ def context_weights(text: str) -> dict[str, float]:
         except ValueError:
             weight = -1.0
         if not tag or not 0 <= weight < math.inf:
-            raise UsageError(f"{part.strip()!r} is no tag with a weight", hint="write `--context-tags a,b=1.5`")
+            raise UsageError(f"{part.strip()!r} is not a tag with a weight", hint="write `--context-tags a,b=1.5`")
         weights[tag] = weight
     usual = math.fsum(weights.values()) / len(weights) if weights else USUAL_WEIGHT
     return {**dict.fromkeys(plain, usual), **weights}

@@ -83,7 +83,7 @@ def _folder_of(location: str, root: Path) -> Path | None:
         raise ConfigError(f"`search.model` can't be used: {_first_line(error)}", hint=_LOCATION) from None
     # A library that is given a name looks first for what is called so in the current folder.
     if not _ON_HUB.fullmatch(location) or os.path.lexists(folder) or os.path.lexists(location):
-        raise ConfigError(f"`search.model`: {location[:200]!r} is no folder of the project", hint=_LOCATION)
+        raise ConfigError(f"`search.model`: {location[:200]!r} is not a folder of the project", hint=_LOCATION)
     return None
 
 

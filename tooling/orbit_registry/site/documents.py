@@ -203,7 +203,7 @@ def with_user_pages(records: Sequence[Record], files: Iterable[str], docs: str, 
         source = record.source
         if source is None or source.format == "log" or not is_markdown(source.path):
             return None
-        if set(source.path) & set("#?%"):  # a site URL is no address: it can't tell these from their meaning there
+        if set(source.path) & set("#?%"):  # a site URL is not an address: it can't tell these from their meaning there
             return None
         is_own_page = source.path.startswith(f"{docs}/") and source.path.removeprefix(f"{docs}/") in user_files
         return document_url(source.path, docs, directories) if is_own_page and claims[source.path] == 1 else None

@@ -120,7 +120,7 @@ class Forge:
 def forge_of(
     repository: object, branch: object, commit: str | None = None, configured: object = "auto", folder: str = ""
 ) -> Forge:
-    """Return the forge that the configuration names; what is no address of a repository counts as none.
+    """Return the forge that the configuration names; what is not an address of a repository counts as none.
 
     An address to clone from is turned into a web address; user and password are left out.
     """

@@ -54,7 +54,7 @@ def site_address(text: str) -> str:
         parts, host = urlsplit(""), ""
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
         hint = "give it as in `https://example.org/decisions/`"
-        raise UsageError(f"{text!r} is no address for a site", hint=hint)
+        raise UsageError(f"{text!r} is not an address for a site", hint=hint)
     return f"{parts.scheme}://{host}{quote(parts.path.rstrip('/'), safe='/%~@:+,;=', errors='surrogatepass')}/"
 
 

@@ -292,7 +292,7 @@ def export_snapshot(
         if file.is_dir():
             raise IsADirectoryError(21, "is a folder", str(file))
         if file.exists() and not _is_database(file):
-            raise RefusedError(f"{file} is there and is no DuckDB file", hint="give another name, or remove it first")
+            raise RefusedError(f"{file} exists and is not a DuckDB file", hint="give another name, or remove it first")
         with engine() as connection, new_database(connection, temporary, rows):
             connection.execute(f"SET force_compression = '{COMPRESSION}'")
             tables = {table: rows.shared.get(table, ()) for table in CONTENT}

@@ -107,7 +107,7 @@ def _pattern_problem(pattern: str) -> str | None:
     try:
         matches_nothing = re.compile(pattern).search("")
     except (re.error, OverflowError, RecursionError) as error:
-        return f"is no regular expression: {error}"
+        return f"is not a regular expression: {error}"
     if matches_nothing:
         return "matches the empty text, so it would strike out everything"
     if part := _nested_repetition(pattern):

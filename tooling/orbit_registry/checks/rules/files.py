@@ -18,7 +18,7 @@ _CODES = (
     ("ORB104", "unknown-field", "A record has a field that its kind does not know.", "own fields start with `x-`"),
     ("ORB105", "misplaced-file", "Something is where only records belong.", "move it, or delete it"),
     ("ORB106", "newer-version", "A record was written by a newer version of this tool.", "upgrade this tool"),
-    ("ORB107", "broken-vote", "A line of votes.jsonl is no vote of this record.", "remove the line"),
+    ("ORB107", "broken-vote", "A line of votes.jsonl is not a vote of this record.", "remove the line"),
     ("ORB108", "unreadable-document", "A document that holds decisions can't be read.", "make it readable UTF-8 text"),
     ("ORB109", "broken-baseline", "The baseline can't be used.", "`orbit baseline update` writes a new one"),
     (

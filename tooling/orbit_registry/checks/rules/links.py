@@ -48,7 +48,8 @@ def _unresolved(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
         if isinstance(entry, dict):
             statement = f"its document says `{str(entry.get('rel', '')).replace('_', ' ')} {entry.get('to', '')}`"
             candidates = ", ".join(map(str, list_in(entry, "candidates")))
-            message = f"{statement}, which {f'can mean {candidates}' if candidates else 'is no link between records'}"
+            meaning = f"can mean {candidates}" if candidates else "is not a link between records"
+            message = f"{statement}, which {meaning}"
             where = context.at(record, UNRESOLVED, index)
             hint = "if it is a record here, say so in `supersedes`, `superseded_by` or `links`; then remove the line"
             yield dangling_link.at(where, message, severity=Severity.NOTE, hint=hint, record=record)

@@ -53,7 +53,7 @@ def no_event(context: CheckContext) -> Iterator[Diagnostic]:
     unknown = [event for event in log.events if event.name not in NAMES]
     counts = Counter(event.name for event in unknown)
     for event in {event.name: event for event in reversed(unknown)}.values():
-        yield no_event.at(event.location, f"`{event.name}` is no event that is known ({counts[event.name]} of them)")
+        yield no_event.at(event.location, f"`{event.name}` is not a known event ({counts[event.name]} of them)")
 
 
 # A turn's end is a dispatch too.
@@ -86,7 +86,7 @@ def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
         reason, fault = event.word("skip_reason"), event.word("fault")
         if event.row.get("hits") or reason in SKIPS:
             continue
-        problem = f"`{reason}` is no reason that is known" if reason else "nothing was shown, and no reason is given"
+        problem = f"`{reason}` is not a known reason" if reason else "nothing was shown, and no reason is given"
         yield retrieval_without_reason.at(event.location, f"{problem}{f' (fault: {fault})' if fault else ''}")
 
 
@@ -100,7 +100,7 @@ def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
             hint = f'orbit note "…" --turn {turn}, or with --skip-reason'
             yield turn_without_note.at(ended.location, f"turn {turn} has no note", hint=hint)
         elif reason and reason not in NOTE_SKIPS:
-            yield turn_without_note.at(note.location, f"turn {turn}: `{reason}` is no reason that is known")
+            yield turn_without_note.at(note.location, f"turn {turn}: `{reason}` is not a known reason")
 
 
 @check(

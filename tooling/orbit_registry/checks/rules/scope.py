@@ -31,7 +31,8 @@ def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
         for index, (text, glob) in enumerate(zip(paths, read, strict=True)):
             if isinstance(glob, Problem):
                 where = context.at(record, "scope", "paths", index)
-                yield invalid_glob.at(where, f"`{text[:80]}` is no glob: {glob.message}", hint=glob.hint, record=record)
+                message = f"`{text[:80]}` is not a glob: {glob.message}"
+                yield invalid_glob.at(where, message, hint=glob.hint, record=record)
         if all(isinstance(glob, Glob) and glob.exclude for glob in read):
             message = f"the scope of {record.id} only excludes, so it matches nothing"
             hint = "put a glob before them that says what is included: `**` for everything"
@@ -111,7 +112,7 @@ def invalid_symbol(context: CheckContext) -> Iterator[Diagnostic]:
                 problem = symbol_problem(symbol)
                 if problem is not None:
                     location = context.at(record, "scope", "symbols", index)
-                    yield invalid_symbol.at(location, f"`{symbol[:80]}` is no symbol: {problem}", record=record)
+                    yield invalid_symbol.at(location, f"`{symbol[:80]}` is not a symbol: {problem}", record=record)
 
 
 CONFIG = ".orbit/config.yaml"

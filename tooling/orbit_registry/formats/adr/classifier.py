@@ -1,4 +1,4 @@
-"""Reasons why a document is no decision: its name, title, place or content."""
+"""Reasons why a document is not a decision: its name, title, place or content."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def is_template(path: PurePosixPath, stem: str) -> bool:
 def skip_reason(
     entry: AdrDocument, inside: Sequence[Heading], stem: str, path: PurePosixPath, *, in_series: bool, is_filled: bool
 ) -> str | None:
-    """Return why the document is no decision, or None if it is one.
+    """Return why the document is not a decision, or None if it is one.
 
     `is_filled`: its context and its decision hold more than placeholders.
     """

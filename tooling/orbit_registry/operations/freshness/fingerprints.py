@@ -252,7 +252,7 @@ def _json(text: str, name: str) -> object:
         return result
 
     def refuse(word: str) -> object:
-        raise _unreadable(f"can't be read: {name}: {word} is no number of JSON")
+        raise _unreadable(f"can't be read: {name}: {word} is not a number of JSON")
 
     try:
         return json.loads(text, parse_float=Decimal, parse_constant=refuse, object_pairs_hook=mapping)

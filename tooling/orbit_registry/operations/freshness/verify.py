@@ -123,4 +123,4 @@ def _expiry(text: str) -> str | None:
         return format_time(parse_time(text if "T" in text else f"{text}T00:00:00Z"))
     except ValueError:
         hint = "a day (2027-01-31), a moment with its zone (2027-01-31T12:00:00Z), or never"
-        raise UsageError(f"{text!r} is no moment", hint=hint) from None
+        raise UsageError(f"{text!r} is not a moment", hint=hint) from None

@@ -132,7 +132,7 @@ def read_merge(workspace: Workspace) -> MergeState:
     """Return the merge under way; one without unmerged paths and operation where there is none."""
     git = workspace.git
     if git.top is None:
-        message = "this is no git repository, so there is nothing to resolve"
+        message = "this is not a git repository, so there is nothing to resolve"
         raise GitError(message, hint="run it in the clone where the merge stopped")
     operation, theirs, base = _operation(git)
     return MergeState(git, operation, {"base": base, "ours": git.head(), "theirs": theirs}, _unmerged(git))

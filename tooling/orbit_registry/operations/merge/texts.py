@@ -252,7 +252,7 @@ def write_records(resolution: Resolution) -> None:
     resolution.reasons |= resolution.subjects.unreadable
     for path in record_files:
         if not state.unmerged[path]:
-            resolution.reasons[path] = "it is no regular file on one side"
+            resolution.reasons[path] = "it is not a regular file on one side"
     finals = Counter(subject.final_path for subject in resolution.subjects.all)
     for subject in resolution.subjects.all:
         path = subject.final_path
