@@ -59,7 +59,7 @@ def test_a_renamed_folder_takes_its_decisions_along(registry: Registry) -> None:
         "ADR-0001": "docs/decisions/0001-a.md", "ADR-0002": "docs/adr/0002-a.md", "ADR-0003": "docs/adr/0003-a.md",
     }  # fmt: skip
     remaining = {str(outcome.record): outcome.reason for outcome in report.of("left")}
-    assert remaining["ADR-0003"].startswith("docs/adr/0003-a.md still holds it; ")
+    assert remaining["ADR-0003"].startswith("docs/adr/0003-a.md still has it; ")
     assert remaining["ADR-0002"].startswith("docs/decisions/0002-a.md: no such file")
 
 
