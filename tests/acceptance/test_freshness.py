@@ -300,7 +300,7 @@ def test_prune_retires_only_what_lost_its_ground(project: Project) -> None:
     assert project.json("learning", "prune", "--stale-only", "--confirm")["retired"] == [removed]
     assert project.json("learning", "prune", "--confirm")["retired"] == [past]
     assert project.orbit("learning", "prune", "--confirm").endswith(
-        "\nnone is retired: what changed or aged wants to be read again\n"
+        "\nnone is retired: read again what changed or aged\n"
     )
     assert project.json("learning", "prune", "--cause", "fingerprint", "--confirm")["retired"] == [changed]
     assert set(project.causes()) == {suggested}

@@ -106,7 +106,7 @@ def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
         document = context.documents.by_path[source.path]
         count = len(document.file.entries)
         if source.heading is not None:
-            message = f"{source.path} has no entry {source.heading}, which is to have the text of {record.id}"
+            message = f"{source.path} has no entry {source.heading}, which is named as the text of {record.id}"
         elif count > 1:
             message = f"{source.path} holds {count} decisions, and {record.id} does not say which one it is"
         else:
