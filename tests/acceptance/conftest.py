@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -57,6 +58,18 @@ class RunKilled(Protocol):
         codes: Collection[int] = (0, 1),
         below: Path | None = None,
     ) -> bool: ...
+
+
+@contextlib.contextmanager
+def npm_of_the_user(config: pytest.Config) -> Iterator[None]:
+    """Let npm fetch as its user has set it up, and keep what it fetched for the next run."""
+    assert config.cache is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", pwd.getpwuid(os.getuid()).pw_dir)
+        patch.setenv("XDG_CACHE_HOME", str(config.cache.mkdir("console")))
+        for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+            patch.delenv(name, raising=False)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -6,15 +6,19 @@
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from tests.acceptance import browsing
 from tests.acceptance.browsing import PHONE, Tab
+from tests.acceptance.conftest import npm_of_the_user
 from tests.acceptance.site_cases import CASES, copied
+from tests.files import configure
 
 from orbit_registry.registry import Registry
+from orbit_registry.site import diagrams
 from orbit_registry.site.build import build_site
 from orbit_registry.site.result import SiteResult
 
@@ -24,9 +28,19 @@ PROSE = re.compile(r'<div class="orbit-prose">.*?(?=<p class="orbit-mirrored">)'
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> SiteResult:
+def built(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> SiteResult:
     folder = tmp_path_factory.mktemp("github")
-    return build_site(Registry.open(copied("github", folder / "repo")), folder / "site", snapshot=False)
+    with npm_of_the_user(pytestconfig):
+        return build_site(Registry.open(copied("github", folder / "repo")), folder / "site", snapshot=False)
+
+
+@pytest.fixture
+def mermaid(built: SiteResult) -> None:
+    """Skip a test where npm has no Mermaid."""
+    missing = [problem.message for problem in built.diagnostics if problem.code == diagrams.MISSING]
+    assert not [message for message in missing if "hash" in message]
+    if missing:
+        pytest.skip(missing[0])
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +61,7 @@ def test_a_page_has_what_github_renders(built: SiteResult) -> None:
     if UPDATE:
         file.write_text(match[0], "utf-8")
     assert match[0] == file.read_text("utf-8")
-    assert built.diagnostics == ()
+    assert [problem for problem in built.diagnostics if problem.code != diagrams.MISSING] == []
 
 
 def test_alerts_have_a_title_and_a_colour_of_their_own(page: Page) -> None:
@@ -89,6 +103,35 @@ def test_a_wide_table_scrolls_on_a_phone(page: Page, tab: Tab) -> None:
     box = page.locator(".orbit-scroll").first
     assert box.evaluate("box => box.scrollWidth > box.clientWidth")
     assert page.evaluate("document.scrollingElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+@pytest.mark.usefixtures("mermaid")
+def test_a_diagram_is_drawn_in_the_colours_of_the_scheme(page: Page, tab: Tab) -> None:
+    drawing = page.locator(".orbit-drawn")
+    colours = set()
+    for scheme in ("light", "dark"):
+        tab.resized(PHONE, scheme)
+        expect(drawing.locator("svg")).to_contain_text("The <b>sea</b>")
+        page.wait_for_load_state("networkidle")
+        colours.add(drawing.locator("rect.label-container").first.evaluate("box => getComputedStyle(box).fill"))
+    assert len(colours) == 2
+    expect(page.locator("#orbit-diagram-1")).to_be_hidden()
+    expect(page.locator("#orbit-diagram-2")).to_be_visible()
+    assert (drawing.count(), tab.console, tab.requests) == (1, [], [])
+
+
+def test_a_diagram_is_source_without_mermaid(tmp_path: Path, tab: Tab) -> None:
+    root = copied("github", tmp_path / "repo")
+    for _ in range(2):
+        problems = build_site(Registry.open(root), tmp_path / "site", snapshot=False).diagnostics
+        assert [(problem.code, str(problem.severity)) for problem in problems] == [(diagrams.MISSING, "note")]
+    configure(root, "  diagrams: false\n")
+    assert build_site(Registry.open(root), tmp_path / "site", snapshot=False).diagnostics == ()
+    with browsing.served(tmp_path / "site") as url:
+        page = tab.go(url + PAGE)
+        page.wait_for_load_state("networkidle")
+        expect(page.locator("#orbit-diagram-1")).to_be_visible()
+    assert (page.locator(".orbit-drawn").count(), tab.console, tab.requests) == (0, [], [])
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

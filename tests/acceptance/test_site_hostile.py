@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.acceptance import browsing
 from tests.acceptance.browsing import Tab
+from tests.acceptance.conftest import npm_of_the_user
 from tests.acceptance.site_cases import copied
 
 from orbit_registry.registry import Registry
@@ -32,6 +33,14 @@ STILL = """() => {
 """Handlers, addresses that run, and elements of which our pages have none."""
 
 
+MARKS = "design/evil/3_marks/"
+DRAWN = "[...document.querySelectorAll('.orbit-drawn')].flatMap(box => [...box.shadowRoot.querySelectorAll('*')])"
+ACTING = f"""() => {DRAWN}.filter((one) => ["script", "iframe", "image", "img", "object"].includes(one.localName)
+    || [...one.attributes].some(({{ name, value }}) => name.startsWith("on") || /script:|example\\.org/i.test(value)))
+    .map((one) => one.outerHTML.slice(0, 120))"""
+"""What could act in a diagram, or ask another host."""
+
+
 def is_calm(page: Page) -> bool:
     """Say whether nothing of the text ran, and the theme's own names still mean what the theme gave them."""
     clobbered = "document.querySelector('.md-content :is(#__search, #__drawer, #__config, [id^=__palette])') ?? ''"
@@ -46,7 +55,7 @@ def is_calm(page: Page) -> bool:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
     """Return a site made of hostile records and documents, a very long line and turned text among them."""
     top = tmp_path_factory.mktemp("hostile")
     root = copied("hostile", top / "repo")
@@ -57,7 +66,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / f".orbit/learnings/L-ev1s{number}").mkdir()
         file = root / f".orbit/learnings/L-ev1s{number}/learning.yaml"
         file.write_text(copy.replace("cde0\n", f"cde{number}\n"), "utf-8")
-    build_site(Registry.open(root), top / "site", snapshot=False)
+    with npm_of_the_user(pytestconfig):
+        build_site(Registry.open(root), top / "site", snapshot=False)
     return top / "site"
 
 
@@ -97,6 +107,7 @@ def test_hostile_text_stays_text(site: Path, home: str, tab: Tab) -> None:
     files = sorted(page.relative_to(site) for page in site.rglob("*.html") if "legacy" not in page.parts)
     kinds = groupby(files, lambda page: page.parent.parent)
     urls = [page.as_posix() for _, alike in kinds for page in list(alike)[:1]]
+    urls.append(MARKS)
     assert len(urls) > 10
     for url in urls:
         page = tab.go(home + url)
@@ -106,6 +117,18 @@ def test_hostile_text_stays_text(site: Path, home: str, tab: Tab) -> None:
         message for message in tab.console if "Content Security Policy" in message or message.startswith("error: ")
     ] == []
     assert tab.requests == []
+
+
+def test_hostile_diagrams_are_drawn_calmly(home: str, tab: Tab) -> None:
+    page = tab.go(home + MARKS)
+    page.wait_for_load_state("networkidle")
+    if page.evaluate("async () => !(await import('/assets/orbit/mermaid/mermaid.esm.min.mjs')).default"):
+        pytest.skip("npm has no Mermaid here")
+    expect(page.locator(".orbit-drawn")).to_have_count(4)
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate(ACTING) == []
+    assert is_calm(page)
+    assert (tab.console, tab.requests) == ([], [])
 
 
 def test_what_scripts_write_stays_text(home: str, tab: Tab) -> None:

@@ -103,7 +103,7 @@ STARTS = {
     "resources/run.py": "a script that was reviewed, when somebody runs it",
     "workspace/git.py": "git",
     "site/generate.py": "the site's generator, by our interpreter",
-    "site/console.py": "npm, in an empty folder",
+    "site/npm.py": "npm, in an empty folder",
     "install/trial.py": "the hook that we would install",
     "hook/refresh.py": "ourselves",
     "mcp/proxy.py": "the server that its command line names",

@@ -88,3 +88,6 @@
   new MutationObserver(unmark).observe(document.body, { childList: true, subtree: true });
   unmark();
 })();
+
+/* Diagrams are drawn by a script that only pages with one load. */
+if (document.querySelector(".orbit-diagram")) import("./diagrams.js");

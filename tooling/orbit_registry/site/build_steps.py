@@ -159,11 +159,12 @@ def publish(
     pages = PageCache(workspace.cache, f"site {out.folder}", version, out, context.sources.site)
 
     out.begin()
-    archives, missing = None, None
-    if snapshot and workspace.config.site.get("console"):
+    has_console, missing = bool(snapshot and workspace.config.site.get("console")), None
+    if has_console:
         progress("console", 0, 1)
-        archives, missing = console.fetched()
-    problems = Expansion(context, generated, pages, database=snapshot, console=archives, progress=progress).run()
+        missing = console.fetched()
+        has_console = missing is None
+    problems = Expansion(context, generated, pages, database=snapshot, console=has_console, progress=progress).run()
     removed = out.finish()
     pages.save()
     if missing is not None:

@@ -1,29 +1,35 @@
-"""Blocks of code in colours, and emoji by their short codes."""
+"""Blocks of code in colours, those that are diagrams among them, and emoji by their short codes."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from html import escape
+from itertools import groupby
 
-from pygments import highlight
-from pygments.formatters.html import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
+from pygments.token import STANDARD_TYPES, _TokenType
 from pygments.util import ClassNotFound
 
+DIAGRAM_ID = "orbit-diagram-"
+"""How the id of a page's diagram begins; the rest is its number."""
 _LONGEST = 50_000
 """Longer blocks stay plain: a lexer takes a second for 200 kB."""
 _NAME = re.compile(r"[\w+#.-]{1,30}", re.ASCII)
+_PLAIN = frozenset(("n", "o", "p", "w"))
+"""Names, operators, punctuation and blanks: most parts of a code, which would double a page."""
 _SHORT_CODE = re.compile(r"(?<![\w:]):[a-z0-9_+-]{1,40}:(?![\w:])")
 
 
 def fence(code: str, language: str) -> str:
     """Return a block of code as HTML, with the theme's classes for its parts."""
+    css = "highlight orbit-diagram" if language == "mermaid" else "highlight"
     lexer = _lexer(language) if language and len(code) <= _LONGEST else None
-    inner = highlight(code, lexer, _formatter()) if lexer else escape(code, quote=False)
-    css = f' class="language-{language}"' if _NAME.fullmatch(language) else ""
-    return f'<div class="highlight"><pre><code{css}>{inner}</code></pre></div>\n'
+    inner = "".join(_spans(code, lexer)) if lexer else escape(code, quote=False)
+    label = f' class="language-{language}"' if _NAME.fullmatch(language) else ""
+    return f'<div class="{css}"><pre><code{label}>{inner}</code></pre></div>\n'
 
 
 def emoji(text: str) -> str:
@@ -48,6 +54,17 @@ def _lexer(language: str) -> Lexer | None:
         return None
 
 
+def _spans(code: str, lexer: Lexer) -> Iterator[str]:
+    """Yield the parts of a code; neighbours of one colour are one part."""
+    for css, tokens in groupby(lexer.get_tokens(code), key=lambda token: _class(token[0])):
+        text = escape("".join(value for _, value in tokens), quote=False)
+        yield f'<span class="{css}">{text}</span>' if css else text
+
+
 @cache
-def _formatter() -> HtmlFormatter[str]:
-    return HtmlFormatter(nowrap=True)
+def _class(kind: _TokenType) -> str:
+    """Return the theme's class for a kind of token, "" for one in the colour of the text."""
+    while kind not in STANDARD_TYPES and kind.parent is not None:
+        kind = kind.parent
+    css = STANDARD_TYPES.get(kind, "")
+    return "" if css in _PLAIN else css

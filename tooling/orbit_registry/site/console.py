@@ -1,49 +1,26 @@
 """SQL console: the page, its example queries, and DuckDB for the browser.
 
-DuckDB for the browser is 35 MB, so it is no part of the package. `site.console: true` has npm fetch it once into the
-user's cache, pinned by the hash of its archive; where that fails the page says how to query without it.
+DuckDB for the browser is 35 MB, so it is no part of the package: `site.console: true` has npm fetch it. If that
+fails, the page says how to query without it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from html import escape
-from pathlib import Path
 
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
+from orbit_registry.site.npm import Archive
 from orbit_registry.site.urls import relative
-from orbit_registry.workspace.workspace import user_cache
 
 PAGE = "query/"
 SCRIPT = "assets/orbit/console.js"
 FOLDER = "assets/orbit/duckdb/"
 MISSING = "SITE398"
-SECONDS = 300
 _ARROW = re.compile(rb'import\*as (\w+) from"apache-arrow";')
 """How DuckDB's module asks for the other package; a page without a bundler gets that one as a global."""
-
-
-@dataclass(frozen=True, slots=True)
-class Archive:
-    """An npm package: what it is called, the SHA-512 of its archive, and which of its files go where in the site."""
-
-    name: str
-    version: str
-    sha512: str
-    files: Mapping[str, str]
-
-    @property
-    def file(self) -> str:
-        """The name that npm gives the archive."""
-        return f"{self.name.removeprefix('@').replace('/', '-')}-{self.version}.tgz"
 
 
 ARCHIVES = (
@@ -93,77 +70,22 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
 """Question and SQL; the braces get a path, words and an id of the collection."""
 
 
-def fetched() -> tuple[Path | None, Diagnostic | None]:
-    """Return the folder with the archives, fetched if missing, or a diagnostic if that fails."""
-    folder = user_cache()
+def fetched() -> Diagnostic | None:
+    """Have npm fetch the archives that are missing; return a diagnostic if that fails."""
     for archive in ARCHIVES:
-        if _is_whole(folder / archive.file, archive):
-            continue
-        problem = _packed(archive, folder)
-        if problem:
-            hint = f"`npm pack {archive.name}@{archive.version}` makes {archive.file}: put it into {folder}"
+        if problem := archive.fetched():
             message = f"the SQL console is left out: {problem}"
-            return None, Diagnostic(MISSING, Severity.WARNING, message, Location(".orbit/config.yaml"), hint)
-    return folder, None
+            return Diagnostic(MISSING, Severity.WARNING, message, Location(".orbit/config.yaml"), archive.hint)
+    return None
 
 
-def unpacked(folder: Path) -> dict[str, bytes]:
-    """Return the console's files by their path in the site; `fetched` said where it is."""
-    import tarfile  # brings three compressions with it
-
-    files = {}
-    for archive in ARCHIVES:
-        with tarfile.open(folder / archive.file) as tar:
-            for member, name in archive.files.items():
-                file = tar.extractfile(member)
-                content = file.read() if file is not None else b""
-                if name.endswith(".mjs"):
-                    content = _ARROW.sub(rb"const \1=globalThis.Arrow;", content)
-                files[f"{FOLDER}{name}"] = content
-    return files
-
-
-def _is_whole(file: Path, archive: Archive) -> bool:
-    try:
-        with file.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha512").hexdigest() == archive.sha512
-    except OSError:
-        return False
-
-
-def _packed(archive: Archive, folder: Path) -> str:
-    """Have npm fetch an archive; return what went wrong, empty for nothing.
-
-    npm runs in an empty folder, so that no repository's settings say from where; the hash says whether it is the one.
-    """
-    npm = shutil.which("npm")
-    if npm is None:
-        return "npm, which fetches DuckDB for the browser, is not installed"
-    options = ("--ignore-scripts", "--fetch-retries=0", "--loglevel=error")
-    command = [npm, "pack", f"{archive.name}@{archive.version}", *options]
-    with tempfile.TemporaryDirectory(prefix="orbit-") as work_folder:
-        try:
-            done = subprocess.run(
-                command, cwd=work_folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=SECONDS,
-                check=False,
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return f"npm did not run: {error}"
-        packed = Path(work_folder) / archive.file
-        if done.returncode or not packed.is_file():
-            words = [line.removeprefix("npm error ") for line in done.stderr.splitlines() if line.strip()]
-            reason = next((line for line in words if " " in line), f"exit {done.returncode}")
-            return f"npm could not fetch {archive.name} {archive.version}: {reason[:300]}"
-        if not _is_whole(packed, archive):
-            return f"what npm fetched is not {archive.name} {archive.version}: its hash is another"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            temporary = folder / f".tmp-{os.getpid()}-{archive.file}"
-            shutil.copyfile(packed, temporary)
-            temporary.replace(folder / archive.file)
-        except OSError as error:
-            return f"{folder} can't be written: {error.strerror}"
-    return ""
+def unpacked() -> dict[str, bytes]:
+    """Return the console's files by their path in the site, once the archives are fetched."""
+    return {
+        f"{FOLDER}{name}": _ARROW.sub(rb"const \1=globalThis.Arrow;", content) if name.endswith(".mjs") else content
+        for archive in ARCHIVES
+        for name, content in archive.unpacked()
+    }
 
 
 _WITHOUT = (

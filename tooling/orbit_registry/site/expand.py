@@ -19,9 +19,10 @@ from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import index_of
-from orbit_registry.site import console, explorer, feeds, health, lists, llms, search_data, timeline
+from orbit_registry.site import console, diagrams, explorer, feeds, health, lists, llms, search_data, timeline
 from orbit_registry.site import map as record_map
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, PageFacts, check_pages, facts_of, located, merged
+from orbit_registry.site.code import DIAGRAM_ID
 from orbit_registry.site.config import files_in
 from orbit_registry.site.coverage import coverage_of
 from orbit_registry.site.csp import Policy, policy_of
@@ -153,10 +154,10 @@ class Expansion:
     """One expansion of the records and the generated pages."""
 
     def __init__(
-        self, context: BuildContext, generated: Path, pages: PageCache, *, database: bool, console: Path | None,
+        self, context: BuildContext, generated: Path, pages: PageCache, *, database: bool, console: bool,
         progress: Progress,
     ) -> None:  # fmt: skip
-        """Expand `context` into the folder of `pages`; the SQL console is unpacked from archives in `console`."""
+        """Expand `context` into the folder of `pages`; `console` says whether to unpack the SQL console's archives."""
         sources = context.sources
         self.context, self.generated, self.pages, self.out = context, generated, pages, pages.out
         self.database, self.console, self.progress = database, console, progress
@@ -334,7 +335,7 @@ class Expansion:
         if self.is_trusted and url in self.user_urls:
             return Page(html, replace(facts_of(html, url), foreign=()))
         policy = self.policy.allowing(empty) if self.is_trusted else self.policy
-        page, refused = policy.applied(html, compiled=url == console.PAGE and self.console is not None)
+        page, refused = policy.applied(html, compiled=url == console.PAGE and self.console)
         where = self.origins.get(url, Location(url or "index.html"))
         messages = (f"an inline script will not run: {' '.join(code.split())[:60]}" for code in refused)
         problems = (Diagnostic(SCRIPT, Severity.WARNING, message, where, "move it to a file") for message in messages)
@@ -356,7 +357,7 @@ class Expansion:
             case "explorer":
                 return explorer.page_html(records)
             case "console":
-                return console.page_html(records, works=bool(self.console), database=self.database)
+                return console.page_html(records, works=self.console, database=self.database)
             case "map":
                 return record_map.map_html(records, self.relations)
             case "counts":
@@ -387,10 +388,29 @@ class Expansion:
     def _assets(self) -> None:
         for path in sorted(self.site.assets):
             self.out.write(ASSETS + path, (self.site.root / path).read_bytes())
-        if self.console is not None:
-            self._write_lazily(console.FILES, console.VERSION, partial(console.unpacked, self.console))
+        if self.console:
+            self._write_lazily(console.FILES, console.VERSION, console.unpacked)
+        if any(f"{DIAGRAM_ID}1" in facts.ids for facts in self.facts.values()):
+            self._diagrams()
 
-    def _write_lazily(self, paths: Iterable[str], key: object, make: Callable[[], Mapping[str, str | bytes]]) -> None:
+    def _diagrams(self) -> None:
+        """Write what draws diagrams; nothing is fetched or unpacked if the last build did."""
+        allowed = self.context.registry.workspace.config.site.get("diagrams", True)
+        problems: list[Diagnostic | None] = []
+
+        @cache
+        def files() -> Mapping[str, bytes]:
+            contents, problem = diagrams.files(allowed=allowed)
+            problems.append(problem)
+            return contents
+
+        names = self.pages.value("diagrams", [allowed, diagrams.key()], lambda: sorted(files()))
+        self._write_lazily(names, [diagrams.MERMAID.sha512, len(names)], files)
+        self.diagnostics += filter(None, problems)
+
+    def _write_lazily(
+        self, paths: Iterable[str], key: object, make: Callable[[], Mapping[str, str] | Mapping[str, bytes]]
+    ) -> None:
         contents = cache(make)
         for path in paths:
             self.pages.page(path, key, partial(lambda path: Content(contents()[path]), path))

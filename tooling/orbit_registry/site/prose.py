@@ -8,20 +8,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape, unescape
+from itertools import count
 
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.markdown import parse_markdown, slug
 from orbit_registry.formats.markdown_html import render_html
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.site.code import emoji, fence
+from orbit_registry.site.code import DIAGRAM_ID, emoji, fence
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import HEADING_PREFIX, Destination, SiteMap, anchor_of
 from orbit_registry.site.urls import relative
 
 DEAD_LINK = "SITE390"
 NO_PAGE = "SITE391"
-_PIECE = re.compile(r'(<div class="highlight">.*?</div>|<[^<>]*>)', re.DOTALL)
+_PIECE = re.compile(r'(<div [^>]*class="highlight[^>]*>.*?</div>|<[^<>]*>)', re.DOTALL)
+_DIAGRAM = re.compile('<div class="highlight orbit-diagram">')
 _ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
 _HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)
 _ANCHOR = re.compile(r'<a id="([^"]+)"')
@@ -105,6 +107,8 @@ class _Renderer:
     def run(self) -> Prose:
         html, has_raw = render_html(self.text, fence)
         html = clean(html) if has_raw else html  # which closes what the text leaves open
+        numbers = count(1)
+        html = _DIAGRAM.sub(lambda _: f'<div id="{DIAGRAM_ID}{next(numbers)}" class="highlight orbit-diagram">', html)
         ids = self._heading_ids(html)
         self.anchors = {anchor.lower() for anchor in _ANCHOR.findall(html)}
         excluded = self._excluded_ids()

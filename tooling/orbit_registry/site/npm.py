@@ -1,0 +1,109 @@
+"""Packages of npm that a site serves: fetched once into the user's cache, known by the hash of their archive."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from orbit_registry.workspace.workspace import user_cache
+
+SECONDS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """An npm package: what it is called, the SHA-512 of its archive, and which of its files go where in the site.
+
+    Of a folder, whose name ends in a slash, the modules go.
+    """
+
+    name: str
+    version: str
+    sha512: str
+    files: Mapping[str, str]
+
+    @property
+    def file(self) -> str:
+        """The name that npm gives the archive."""
+        return f"{self.name.removeprefix('@').replace('/', '-')}-{self.version}.tgz"
+
+    @property
+    def path(self) -> Path:
+        """The place of the archive in the user's cache."""
+        return user_cache() / self.file
+
+    @property
+    def hint(self) -> str:
+        """How to put the archive there by hand."""
+        return f"`npm pack {self.name}@{self.version}` makes {self.file}: put it into {user_cache()}"
+
+    def fetched(self) -> str:
+        """Have npm fetch the archive if it is missing; return what went wrong, empty for nothing."""
+        return "" if _is_whole(self.path, self) else _packed(self)
+
+    def unpacked(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the files for the site, by their path there."""
+        import tarfile  # brings three compressions with it
+
+        with tarfile.open(self.path) as tar:
+            for member in tar:
+                folder = f"{member.name.rpartition('/')[0]}/"
+                target = self.files.get(member.name)
+                if target is None and folder in self.files and member.name.endswith(".mjs"):
+                    target = self.files[folder] + member.name.removeprefix(folder)
+                file = tar.extractfile(member) if target is not None else None
+                if target is not None and file is not None:
+                    yield target, file.read()
+
+
+def _is_whole(file: Path, archive: Archive) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha512").hexdigest() == archive.sha512
+    except OSError:
+        return False
+
+
+def _packed(archive: Archive) -> str:
+    """Have npm fetch an archive; return what went wrong, empty for nothing.
+
+    npm runs in an empty folder, so that no repository's settings say from where; the hash says whether it is the one.
+    """
+    folder = user_cache()
+    with contextlib.suppress(OSError):
+        archive.path.unlink(missing_ok=True)  # a damaged one
+    npm = shutil.which("npm")
+    if npm is None:
+        return f"npm, which fetches {archive.name}, is not installed"
+    options = ("--ignore-scripts", "--fetch-retries=0", "--loglevel=error")
+    command = [npm, "pack", f"{archive.name}@{archive.version}", *options]
+    with tempfile.TemporaryDirectory(prefix="orbit-") as work_folder:
+        try:
+            done = subprocess.run(
+                command, cwd=work_folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=SECONDS,
+                check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"npm did not run: {error}"
+        packed = Path(work_folder) / archive.file
+        if done.returncode or not packed.is_file():
+            words = [line.removeprefix("npm error ") for line in done.stderr.splitlines() if line.strip()]
+            reason = next((line for line in words if " " in line), f"exit {done.returncode}")
+            return f"npm could not fetch {archive.name} {archive.version}: {reason[:300]}"
+        if not _is_whole(packed, archive):
+            return f"what npm fetched is not {archive.name} {archive.version}: its hash is another"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            temporary = folder / f".tmp-{os.getpid()}-{archive.file}"
+            shutil.copyfile(packed, temporary)
+            temporary.replace(folder / archive.file)
+        except OSError as error:
+            return f"{folder} can't be written: {error.strerror}"
+    return ""
