@@ -19,7 +19,7 @@ async function draw(box) {
   }
   drawn.shadowRoot.innerHTML = svg;
   const image = drawn.shadowRoot.firstElementChild;
-  image.style.minWidth = `min(${image.style.maxWidth || "100%"}, 30rem)`;
+  image.style.minWidth = `min(${image.style.maxWidth || "100%"}, 40rem)`;
   box.hidden = true;
 }
 

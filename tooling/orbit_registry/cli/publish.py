@@ -105,7 +105,8 @@ def serve(port: int, out: Path | None) -> None:
 
 
 def _need_extra() -> None:
-    missing = [name for name in ("mkdocs", "material", "nh3") if importlib.util.find_spec(name) is None]
+    modules = ("material", "mdit_py_plugins", "mkdocs", "nh3")
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:
         hint = "install the extra `orbit-registry[site]`"
         raise UsageError(f"the site needs {', '.join(missing)}, which is not installed", hint=hint)
