@@ -208,6 +208,8 @@ def test_a_change_writes_what_it_touches(tmp_path: Path) -> None:
     after = digest(out)
     changed = {path for path in after if before.get(path) != after[path] and path.startswith(("adrs/", "learnings/"))}
     lists = {"adrs/index.html", "adrs/timeline/index.html", "adrs/feature/core/index.html"}
-    texts = {f"adrs/{page}/index.md" for page in ("ADR-0002", "ADR-0003", "feature/core")}  # others only preview it
+    texts = {
+        f"adrs/{page}/index.md" for page in ("ADR-0002", "ADR-0003", "feature/core", "timeline")
+    }  # others only preview it
     pages = {f"adrs/ADR-000{number}/index.html" for number in range(1, 6)}  # all cite it
     assert changed == pages | lists | texts | {"adrs/index.md"}

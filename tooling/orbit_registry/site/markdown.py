@@ -43,6 +43,7 @@ _ALERTS = frozenset({"note", "tip", "important", "warning", "caution"})
 """The titles of alerts that GitHub draws."""
 _VOID = re.compile(r"<(br|hr|img|input|wbr)\b((?:[^>\"]|\"[^\"]*\")*)>")
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_BLANKS, _BREAK = re.compile(" {2,}"), re.compile(r" *(\\\n) *")
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _SPECIAL = re.compile(r"[\\`*\[\]<]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w{1,32};)|~(?=~)")
 _OPENING = re.compile(r"^(\d{1,9}(?=[.)](?:\s|$)))?(#{1,6}(?=\s|$)|[-+.)](?=\s|$)|>|[=-]+$)", re.MULTILINE)
@@ -92,7 +93,8 @@ class _Writer:
         inline: list[str] = []
 
         def end_paragraph() -> None:
-            if text := _squeezed("".join(inline)):
+            joined = "".join(inline)
+            if not joined.isspace() and (text := _squeezed(joined)):
                 blocks.append(_OPENING.sub(r"\1\\\2", text))
             inline.clear()
 
@@ -256,7 +258,9 @@ def _plain(element: Element) -> str:
 
 
 def _text(text: str | None) -> str:
-    return _escaped(_SPACES.sub(" ", text)) if text else ""
+    if not text or text.isspace():
+        return " " if text else ""
+    return _escaped(_SPACES.sub(" ", text))
 
 
 def _escaped(text: str) -> str:
@@ -264,7 +268,7 @@ def _escaped(text: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    return re.sub(r" *(\\\n) *", r"\1", re.sub(r" {2,}", " ", text)).strip().removesuffix("\\").strip()
+    return _BREAK.sub(r"\1", _BLANKS.sub(" ", text)).strip().removesuffix("\\").strip()
 
 
 def _code(text: str) -> str:
