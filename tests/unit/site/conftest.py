@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.formats.citations import IdForms
-from orbit_registry.site.hosting import Forge
+from orbit_registry.site.hosting import FORMS, Forge
 from orbit_registry.site.sitemap import SiteMap
 
 
@@ -28,7 +28,7 @@ def site(tmp_path: Path) -> SiteMap:
     }
     return SiteMap(
         root=tmp_path,
-        forge=Forge("https://github.com/acme/demo", "main"),
+        forge=Forge("https://github.com/acme/demo", "main", form=FORMS["github"]),
         forms=IdForms(("ADR-",), ("L-",)),
         records={"ADR-0002": "adrs/ADR-0002/", "ADR-0003": "adrs/ADR-0003/", "L-7k3fq": "learnings/L-7k3fq/"},
         legacy={"core/ADR-001": "adrs/ADR-0002/"},
