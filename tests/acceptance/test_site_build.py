@@ -6,6 +6,7 @@ import socket
 import struct
 import urllib.error
 import urllib.request
+from collections import Counter
 from html import unescape
 from pathlib import Path
 
@@ -47,10 +48,33 @@ def test_every_shown_record_has_a_page(demo: tuple[Path, Path, SiteResult]) -> N
     assert all(b"L-00h1d" not in file.read_bytes() for file in out.rglob("*") if file.is_file())
 
 
-def test_a_kind_without_records_is_not_in_the_way(demo: tuple[Path, Path, SiteResult]) -> None:
+def test_what_has_no_content_is_nowhere(demo: tuple[Path, Path, SiteResult]) -> None:
     _, out, _ = demo
-    assert "rules/" not in (out / "index.html").read_text("utf-8")
-    assert "There are no rules yet." in text_of(out / "rules/index.html")
+    empty = ("failures", "proposals", "resources", "retros", "rules", "query")
+    assert [name for name in empty if (out / name).exists()] == []
+    links = {link for page in out.rglob("*.html") for link in re.findall(r'href="([^"]*)"', page.read_text("utf-8"))}
+    assert [link for link in links if set(link.split("/")) & set(empty)] == []
+
+
+def test_decisions_without_scopes_have_no_page_of_paths(tmp_path: Path) -> None:
+    write(tmp_path / "repo", "docs/adr/0001-use-files.md", "# Use files\n\n## Context\n\nA database is heavy.\n")
+    setup_workspace(tmp_path / "repo", load_kinds())
+    Registry.open(tmp_path / "repo").backfill()
+    out = build(tmp_path / "repo", tmp_path / "site").out
+    pages = {page.parent.relative_to(out).as_posix() for page in out.rglob("index.html")}
+    assert {page.partition("/")[0] for page in pages} == {".", "adrs", "health", "legacy"}
+    assert "orbit-explorer" not in (out / "index.html").read_text("utf-8")
+    assert not (out / "paths.json").exists()
+
+
+def test_counts_equal_the_records(demo: tuple[Path, Path, SiteResult]) -> None:
+    _, out, _ = demo
+    records = json.loads((out / "records.json").read_text("utf-8"))["records"]
+    home = (out / "index.html").read_text("utf-8")
+    counts = re.findall(r'<a class="orbit-chip [^"]*" href="(\w+)/\?status=(\w+)">([\d,]+) ', home)
+    assert {(plural, status): int(count) for plural, status, count in counts} == Counter(
+        (record["url"].partition("/")[0], record["status"]) for record in records
+    )
 
 
 def test_one_of_several_prefixed_names_has_a_page(tmp_path: Path) -> None:

@@ -98,7 +98,6 @@ def test_a_build_goes_on_without_the_console(root: Path, tmp_path: Path, monkeyp
         assert [problem.code for problem in done.diagnostics if problem.code == console.MISSING]
     page = (done.out / "query/index.html").read_text("utf-8")
     assert "FROM ranked()" in page
-    assert "site.console: true" in page
     assert "wasm-unsafe-eval" not in page
     assert not (done.out / console.FOLDER).exists()
 

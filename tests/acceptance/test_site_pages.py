@@ -31,7 +31,6 @@ PAGES = (
         "design/core/1_overview",
         "map",
         "paths",
-        "query",
         "tags",
         "tags/storage",
         "adrs/feature/core",

@@ -72,9 +72,9 @@ def test_a_title_reads_the_same_wherever_a_page_names_it() -> None:
 
 def test_the_start_page_keeps_a_month_of_changes_folded() -> None:
     records = [_decision(number) for number in range(1, 13)]
-    html = recent_html(records, "")
+    html = recent_html(records, "", ())
     assert html.index("ADR-0005") < html.index("<summary>4 more, back to 2026-05-04<") < html.index("ADR-0004")
-    assert "<summary>" not in recent_html(records[:8], "")
+    assert "<summary>" not in recent_html(records[:8], "", ())
 
 
 def test_a_decision_is_not_from_the_day_of_its_adoption() -> None:

@@ -117,16 +117,6 @@ class Kind:
         return next(positions, self.brief.get("place", LAST_PLACE))
 
     @property
-    def live_word(self) -> str:
-        """Word for live records: that of the first live status."""
-        return next((status.word for status in self.statuses.values() if status.phase == "live"), "live")
-
-    @property
-    def is_expected(self) -> bool:
-        """Whether readers look for this kind even without records: decisions, and kinds with votes."""
-        return self.in_document or self.voted
-
-    @property
     def in_document(self) -> bool:
         """Whether the prose of this kind is in a document that the record points at."""
         return self.prose == "document"

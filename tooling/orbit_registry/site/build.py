@@ -83,7 +83,7 @@ def _build(
         user_config = user_config.without_code(reason) if reason else user_config
     if address is None and user_config is not None:
         address = user_config.address
-    context = prepare(registry, user_config, cache, address, target.folder)
+    context = prepare(registry, user_config, cache, address, target.folder, snapshot=snapshot)
     progress("generate", 0, 1)
     generator = workspace.config.site.get("generator", MKDOCS)
     complaints = generate(workspace.cache, context.staged, cache / "generated", generator)

@@ -28,7 +28,7 @@ from orbit_registry.site.memo import PageCache, key_of
 from orbit_registry.site.mentions import TaskLookup, tasks_of
 from orbit_registry.site.output import Output, open_output, refuse_links
 from orbit_registry.site.page import templates_digest
-from orbit_registry.site.pages import SHELL, curated_pages
+from orbit_registry.site.pages import SHELL, curated_pages, pages_with_content
 from orbit_registry.site.result import Progress, SiteResult, silent
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import BuildContext, SiteSources, stage, user_pages
@@ -42,9 +42,10 @@ RESERVED = tuple(f"health/ documents/ paths/ map/ query/ tags/ tasks/ {SHELL}/ l
 
 
 def prepare(
-    registry: Registry, user_config: UserConfig | None, cache: Path, base_url: str | None, out: Path
-) -> BuildContext:
-    """Stage the site of a registry into `cache`.
+    registry: Registry, user_config: UserConfig | None, cache: Path, base_url: str | None, out: Path,
+    *, snapshot: bool = True,
+) -> BuildContext:  # fmt: skip
+    """Stage the site of a registry into `cache`; `snapshot` says whether the site has the database.
 
     `out` is where the site goes: no record applies to its pages.
     """
@@ -65,7 +66,8 @@ def prepare(
     inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
     now = evaluate_freshness(workspace, everything, without=inside)
     listed = sorted(now.files) if now.tracked is not None else None
-    sources = _sources(publication, records, user_config, user_files, listed)
+    has_console = snapshot and bool(workspace.config.site.get("console"))
+    sources = _sources(publication, records, user_config, user_files, listed, has_console=has_console)
     tree = open_output(cache / "source")
     pages = PageCache(workspace.cache, f"site {tree.folder}", code, tree, sources.site)
     staged = stage(sources, pages, base_url)
@@ -89,14 +91,15 @@ def _refuse_inside(workspace: Workspace, user_config: UserConfig | None, out: Pa
 
 def _sources(
     publication: Publication, records: Sequence[Record], user_config: UserConfig | None, user_files: Sequence[str],
-    listed: Sequence[str] | None,
+    listed: Sequence[str] | None, *, has_console: bool,
 ) -> SiteSources:  # fmt: skip
     """Return what a site is staged from; `listed` are the files that git tracks or would add, sorted."""
     workspace = publication.workspace
-    kinds = tuple(kind for kind in workspace.kinds if any(status.shown for status in kind.statuses.values()))
+    used = {record.kind.name for record in records}
+    kinds = tuple(sorted((kind for kind in workspace.kinds if kind.name in used), key=_place))
     docs = user_config.docs if user_config else "docs"
     directories = user_config.directories if user_config else True
-    reserved = [*(f"{kind.plural}/" for kind in kinds), *RESERVED]
+    reserved = [*(f"{kind.plural}/" for kind in workspace.kinds), *RESERVED]
     folders, all_documents, skipped = mirrored_documents(workspace, docs, reserved, directories)
     adopted = {record.source.path: record for record in records if record.page and record.source}
     documents = tuple(
@@ -115,9 +118,8 @@ def _sources(
     site_name = user_config.data.get("site_name") if user_config else None
     title = publication.text(str(config.get("title") or site_name or workspace.name))
     tasks = tasks_of(records, _task_lookup(publication))
-    used = {record.kind.name for record in records}
-    listed_kinds = tuple(sorted((kind for kind in kinds if kind.is_expected or kind.name in used), key=_place))
-    sources = curated_pages(workspace.kinds, title, documents, listed_kinds, has_tasks=bool(tasks.by_name))
+    names = pages_with_content(records, documents, has_tasks=bool(tasks.by_name), has_console=has_console)
+    sources = curated_pages(kinds, title, names)
     generated = [*sources, "records.json", "snapshot.duckdb"]
     site = site_map(
         workspace.root, forge, workspace.kinds.id_forms, records, mirrored, curated,
@@ -129,7 +131,7 @@ def _sources(
     )
     return SiteSources(
         publication, documents, tuple(folders), user_config, tuple(user_files), adopted, title, site, tuple(skipped),
-        tasks, kinds, listed_kinds, sources, *header,
+        tasks, kinds, sources, *header,
     )  # fmt: skip
 
 

@@ -88,12 +88,6 @@ def unpacked() -> dict[str, bytes]:
     }
 
 
-_WITHOUT = (
-    '<p class="orbit-hint">This site was built without the console that asks here, in the browser: '
-    "<code>site.console: true</code> in <code>.orbit/config.yaml</code> adds it.</p>"
-)
-
-
 def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
     """Return the page's content; `works` says whether DuckDB for the browser is part of the site."""
     live = [record for record in records if record.phase == "live"]
@@ -108,7 +102,7 @@ def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
     return (
         f"<p>Every record, scope, link and vote is in {download}, a DuckDB file that needs no Orbit: "
         "<code>duckdb snapshot.duckdb</code> asks it in a shell, <code>orbit query</code> in a checkout.</p>"
-        f'{_console() if works else _WITHOUT}<h2 id="examples">What can be asked</h2>'
+        f'{_console() if works else ""}<h2 id="examples">What can be asked</h2>'
         f'<ul class="orbit-queries">{examples}</ul>'
     )
 

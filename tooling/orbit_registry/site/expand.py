@@ -300,7 +300,7 @@ class Expansion:
     def _shell(self, kind: Kind, depth: int) -> Shell:
         """Return the shell of a depth with the kind's index, or its folded group, as current in the navigation."""
         if (kind.name, depth) not in self.kind_shells:
-            group = [other for other in self.context.sources.listed if other.in_document == kind.in_document]
+            group = [other for other in self.context.sources.kinds if other.in_document == kind.in_document]
             indexes = (relative(shell_url(depth), f"{other.plural}/") for other in (kind, *group[:1]))
             self.kind_shells[kind.name, depth] = self.shells[depth].under(indexes)
         return self.kind_shells[kind.name, depth]
@@ -353,7 +353,8 @@ class Expansion:
         records, documents = self.records, self.context.sources.documents
         match name:
             case "paths":
-                return explorer.box(url, most=MOST_ON_A_LANDING)
+                scoped = any(record.globs for record in records)
+                return explorer.box(url, most=MOST_ON_A_LANDING) if scoped else ""
             case "explorer":
                 return explorer.page_html(records)
             case "console":
@@ -361,9 +362,9 @@ class Expansion:
             case "map":
                 return record_map.map_html(records, self.relations)
             case "counts":
-                return lists.counts_html(self.kinds, self.indexes, self.freshness, url)
+                return lists.counts_html(self.indexes.values(), self.freshness, url)
             case "recent":
-                return lists.recent_html(records, url)
+                return lists.recent_html(records, url, [RECORDS, *([SNAPSHOT] if self.database else [])])
             case "about":
                 path = self.origins[url].path
                 return about(*document_view(path, url, self.adjacent[url], self.relations, self.site))
@@ -424,7 +425,8 @@ class Expansion:
         for path, text in feeds.files(records, self.context.sources.title, self.base_url, self._lead):
             self.out.write(path, text)
         self._search_data()
-        self.out.write(explorer.DATA, explorer.data(records, half_life_days()))
+        if "paths/index.md" in self.context.sources.curated:
+            self.out.write(explorer.DATA, explorer.data(records, half_life_days()))
         lines = (json.dumps(listing(record, self.relations), ensure_ascii=False) for record in records)
         self.out.write(RECORDS, '{"records": [\n' + ",\n".join(lines) + "\n]}\n")
         _write_for_robots(self.out, places, self.base_url, records)

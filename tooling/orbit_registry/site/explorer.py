@@ -130,10 +130,7 @@ def _tree(records: Sequence[Record]) -> str:
                 for depth in range(min(len(names), DEEPEST) + 1):
                     by_folder["/".join(names[:depth])].add(record.id)
     if not by_folder:
-        message = "No live record names a path yet: "
-        if not records:
-            return f"<p>{message}<code>orbit learning add --path GLOB</code> makes the first that does.</p>"
-        return f"<p>{message}<code>orbit scope suggest ID</code> proposes some for one.</p>"
+        return ""
     largest = sorted(by_folder, key=lambda name: (name.count("/"), -len(by_folder[name]), name))[:MOST_FOLDERS]
     folders = sorted(largest, key=lambda name: name.split("/"))  # subfolders follow their folder
     omitted = len(by_folder) - len(folders)

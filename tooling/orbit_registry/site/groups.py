@@ -10,7 +10,7 @@ from html import escape
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site.urls import relative, safe_segment
-from orbit_registry.site.words import items_html, own_columns, tags_of, texts_of
+from orbit_registry.site.words import PHASES, items_html, own_columns, tags_of, texts_of
 
 TAGS = "tags/"
 MOST_PAGES = 2000
@@ -110,9 +110,9 @@ def _page(
         f'<p class="orbit-crumbs"><a href="{escape(relative(url, parent))}">{escape(name)}</a> / {escape(title)}</p>'
     )
     count = f'<p class="orbit-note">{len(records):,} {"record" if len(records) == 1 else "records"}</p>'
-    items = items_html(((record, "") for record in sorted(records, key=_in_force_first)), url)
+    items = items_html(((record, "") for record in sorted(records, key=_live_first)), url)
     return GroupPage(url, kind, title, f"{crumbs}<h1>{escape(title)}</h1>{count}{items}")
 
 
-def _in_force_first(record: Record) -> tuple[int, tuple[object, ...]]:
-    return ("live", "pending", "closed").index(record.phase), record.sort_key
+def _live_first(record: Record) -> tuple[int, tuple[object, ...]]:
+    return PHASES.index(record.phase), record.sort_key

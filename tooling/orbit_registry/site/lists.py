@@ -7,10 +7,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from urllib.parse import quote
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.review.review import without_status
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import MirroredDocument
 from orbit_registry.site.feeds import ATOM, JSON_FEED, newest
@@ -20,6 +20,7 @@ from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations
 from orbit_registry.site.words import (
     CITED,
+    PHASES,
     chip,
     date_of,
     items_html,
@@ -32,7 +33,6 @@ from orbit_registry.site.words import (
 
 ROWS_A_PAGE = 500
 RECENT, RECENT_FOLDED = 8, 32
-COUNTED_KINDS = 2
 _NAMES = {"id": "Id", CITED: "Cited by"}
 
 
@@ -48,7 +48,7 @@ class Index:
         """The records on each page by its site URL, newest number first."""
         kind = self.kind
         ordered = list(reversed(self.records)) if kind.numbering == "sequence" else self.records
-        chunks = [ordered[start : start + ROWS_A_PAGE] for start in range(0, len(ordered), ROWS_A_PAGE)] or [[]]
+        chunks = [ordered[start : start + ROWS_A_PAGE] for start in range(0, len(ordered), ROWS_A_PAGE)]
         return {f"{kind.plural}/page/{n}/" if n > 1 else f"{kind.plural}/": chunk for n, chunk in enumerate(chunks, 1)}
 
     @cached_property
@@ -75,9 +75,6 @@ class Index:
 
     def _table(self, page: str, relations: Relations, site: SiteMap) -> str:
         kind, records, total = self.kind, self.pages[page], len(self.records)
-        if not total:
-            first = f" <code>orbit {escape(kind.name)} add</code> makes the first." if kind.is_expected else ""
-            return f"<p>There are no {escape(kind.labels.lower())} yet.{first}</p>"
         noun = kind.label.lower() if total == 1 else kind.labels.lower()
         cells = [_cells(record, page, relations, site) for record in records]
         used = {column for row in cells for column, text, _ in row if text}
@@ -169,57 +166,48 @@ def _linked(any_id: str, page: str, relations: Relations) -> str:
     return f'<a class="orbit-id" href="{escape(relative(page, url_of(record)))}">{name}</a>' if record else name
 
 
-def counts_html(kinds: Sequence[Kind], indexes: Mapping[str, Index], doubted: Container[str], page: str) -> str:
-    """Return four counts: live records of the two main kinds, records that wait, records in doubt.
+def counts_html(indexes: Iterable[Index], doubted: Container[str], page: str) -> str:
+    """Return how many records each kind has, in all and by status.
 
-    A fifth counts the records without a stated status, if there are any.
-    The other kinds' indexes have counts of their own. `doubted` holds the paths of the records that are not fresh.
+    `doubted` holds the paths of the records that are not fresh.
     """
-    by_kind = {name: index.records for name, index in indexes.items()}
-    tiles, waiting, doubts, unknown = [], {}, 0, 0
-    for kind in kinds:
-        live = [record for record in by_kind[kind.name] if record.phase == "live"]
-        doubts += sum(record.path in doubted for record in live)
-        pending = [record.status.name for record in by_kind[kind.name] if record.status.waits]
-        unknown += len(without_status(by_kind[kind.name]))
-        if pending:
-            query = "&".join(f"status={status}" for status in dict.fromkeys(pending))
-            waiting[f"{kind.plural}/?{query}"] = len(pending)
-    counted = sorted(kinds, key=lambda kind: (not kind.is_expected, -len(by_kind[kind.name])))[:COUNTED_KINDS]
-    for kind in (kind for kind in kinds if kind in counted):
-        of_kind = by_kind[kind.name]
-        live = [record for record in of_kind if record.phase == "live"]
-        name = (kind.label if len(live) == 1 else kind.labels).lower()
-        tiles.append(_tile(f"{kind.plural}/", len(live), f"{name} {kind.live_word}", f"of {len(of_kind):,}", page))
-    most = max(waiting, key=lambda url: waiting[url], default="health/")
-    tiles.append(_tile(most, sum(waiting.values()), "not decided", "proposed, waiting for review", page))
-    if unknown:
-        tiles.append(_tile("health/#unknown", unknown, "no status stated", "in their documents", page))
-    tiles.append(_tile("health/", doubts, "in doubt", "may be out of date", page))
-    return f'<ul class="orbit-counts orbit-four">{"".join(tiles)}</ul>'
+    tiles = "".join(_tile(index, doubted, page) for index in indexes)
+    return f'<ul class="orbit-counts orbit-kinds">{tiles}</ul>' if tiles else ""
 
 
-def _tile(url: str, number: int, name: str, more: str, page: str) -> str:
-    target, mark, query = url.partition("?")
-    href = escape(relative(page, target) + mark + query)
-    inner = f'<span class="orbit-count">{number:,}</span>{escape(name)}<small>{escape(more)}</small>'
-    return f'<li><a href="{href}">{inner}</a></li>'
+def _tile(index: Index, doubted: Container[str], page: str) -> str:
+    kind, records = index.kind, index.records
+    href = escape(relative(page, f"{kind.plural}/"))
+    counts = Counter(record.status.name for record in records)
+    used = (status for status in kind.statuses.values() if status.name in counts)
+    statuses = sorted(used, key=lambda status: PHASES.index(status.phase))
+    chips = [
+        f'<li><a class="orbit-chip {status_css(status)}" href="{href}?status={quote(status.name)}">'
+        f"{counts[status.name]:,} {escape(status.word)}</a></li>"
+        for status in statuses
+    ]
+    if doubts := sum(record.phase == "live" and record.path in doubted for record in records):
+        health = escape(relative(page, "health/"))
+        chips.append(f'<li><a class="orbit-chip orbit-doubt" href="{health}">{doubts:,} in doubt</a></li>')
+    name = (kind.label if len(records) == 1 else kind.labels).lower()
+    total = f'<a href="{href}"><span class="orbit-count">{len(records):,}</span>{escape(name)}</a>'
+    return f"<li>{total}<ul>{''.join(chips)}</ul></li>"
 
 
-def recent_html(records: Sequence[Record], page: str) -> str:
-    """Return the records that changed last."""
+def recent_html(records: Sequence[Record], page: str, files: Sequence[str]) -> str:
+    """Return the records that changed last; `files` have all records for programs."""
     some = newest(records, RECENT + RECENT_FOLDED)
     if not some:
-        commands = "<code>orbit adr add</code> and <code>orbit learning add</code>"
-        return f"<p>Nothing yet: {commands} make the first records.</p>"
+        return "<p>There are no records yet.</p>"
     days = [(record, escape((record.text("updated_at") or "")[:10])) for record in some]
     rows = [(record, f'<time datetime="{day}">{day}</time>') for record, day in days]
     items = items_html(rows[:RECENT], page)
     if before := rows[RECENT:]:
         summary = f"<summary>{len(before)} more, back to {days[-1][1]}</summary>"
         items += f'<details class="orbit-more">{summary}{items_html(before, page)}</details>'
-    ways = f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
-    return f'{items}<p class="orbit-note">Follow it: {ways}</p>'
+    feeds = f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
+    downloads = ", ".join(f'<a href="{relative(page, name)}">{name}</a>' for name in files)
+    return f'{items}<p class="orbit-note">Feeds: {feeds}. For programs: {downloads}</p>'
 
 
 def documents_html(documents: Sequence[MirroredDocument], titles: Mapping[str, str], page: str) -> str:

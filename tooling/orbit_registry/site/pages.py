@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from html import escape
 
-from orbit_registry.model.kind import Kind, KindTable
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
 from orbit_registry.site.documents import MirroredDocument, slot, with_front_matter
-from orbit_registry.site.urls import TASKS
 
 SHELL = "orbit-shell"
 SHELL_DEPTHS = (1, 2, 3)
 HIDDEN = ["toc", "footer"]
 """What the theme adds to a page and none of these needs: they are lists, not chapters that follow each other."""
-EXPLORE = (
-    ("By path", "paths/index.md"),
-    ("Map", "map/index.md"),
-    ("Task references", f"{TASKS}index.md"),
-    ("Ask in SQL", "query/index.md"),
-    ("Health", "health/index.md"),
-)
-"""The pages that show all records in one way, in the order of the navigation."""
+PAGES = {
+    "paths": ("By path", "explorer", "Which records of {} apply to a path"),
+    "map": ("Map", "map", "What replaced what, and what is linked, in {}"),
+    "documents": ("Design documents", "documents", "The design documents of {}"),
+    "tasks": ("Task references", "tasks", "The tasks that records of {} name"),
+    "query": ("Ask in SQL", "console", "The records of {}, asked in SQL"),
+    "health": ("Health", "health", "What wants attention among the records of {}"),
+}
+"""Title, slot and description of the pages besides indexes, by their folder, in the order of the navigation."""
 MOST_IN_NAV = 80
 """Above this number of documents the navigation names their overview alone: it is repeated on every page."""
 
@@ -31,24 +32,37 @@ def shell_url(depth: int) -> str:
     return "/".join([SHELL, *(str(number) for number in range(1, depth)), ""])
 
 
-def curated_pages(
-    kinds: KindTable, title: str, documents: Sequence[MirroredDocument], listed: Sequence[Kind], *, has_tasks: bool
-) -> dict[str, str]:
-    """Return the staged pages by their file; `listed` are the kinds that the start page names, if not all."""
-    pages = {
-        "index.md": _home(listed or list(kinds), title, bool(documents)),
-        "health/index.md": _titled("Health", "health", f"What wants attention among the records of {title}"),
-        "paths/index.md": _titled("By path", "explorer", f"Which records of {title} apply to a path"),
-        "query/index.md": _titled("Ask in SQL", "console", f"The records of {title}, asked in SQL"),
-        "map/index.md": _titled("Map", "map", f"What replaced what, and what is linked, in {title}"),
+def pages_with_content(
+    records: Sequence[Record], documents: Sequence[MirroredDocument], *, has_tasks: bool, has_console: bool
+) -> list[str]:
+    """Return the pages besides indexes that have something to show, by their folder, in the order of the navigation."""
+    ids = {record.id for record in records}
+    present = {
+        "paths": any(record.globs for record in records),
+        "map": any(not ids.isdisjoint(_related(record)) for record in records),
+        "documents": bool(documents),
+        "tasks": has_tasks,
+        "health": bool(records),
+        "query": bool(records) and has_console,
     }
-    if has_tasks:
-        pages[f"{TASKS}index.md"] = _titled("Task references", "tasks", f"The tasks that records of {title} name")
+    return [name for name in PAGES if present[name]]
+
+
+def _related(record: Record) -> Iterator[str]:
+    yield from record.supersedes
+    yield from record.superseded_by
+    yield from (link.to for link in record.links)
+
+
+def curated_pages(kinds: Sequence[Kind], title: str, names: Sequence[str]) -> dict[str, str]:
+    """Return the staged pages by their file: the start page, the indexes of `kinds`, and the pages with these names."""
+    pages = {"index.md": _home(kinds, title, names)}
+    for name in names:
+        page_title, content, description = PAGES[name]
+        pages[f"{name}/index.md"] = _titled(page_title, content, description.format(title))
     for kind in kinds:
         front = {"title": kind.labels, "description": f"All {kind.labels.lower()} of {escape(title)}", "hide": HIDDEN}
         pages[f"{kind.plural}/index.md"] = with_front_matter(front, f"# {kind.labels}\n\n{slot(f'index-{kind.name}')}")
-    if documents:
-        pages["documents/index.md"] = _titled("Design documents", "documents", f"The design documents of {title}")
     return pages
 
 
@@ -59,34 +73,18 @@ def shells() -> dict[str, str]:
     return {f"{shell_url(depth)}index.md": page for depth in SHELL_DEPTHS}
 
 
-def _home(kinds: Sequence[Kind], title: str, has_documents: bool) -> str:
-    names = [kind.labels.lower() for kind in kinds]
-    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    indexes = ", the ".join(f'<a href="{kind.plural}/">{escape(kind.labels.lower())}</a>' for kind in kinds)
-    reasons = ' The reasons are in the <a href="documents/">design documents</a>.' if has_documents else ""
-    adds = " and ".join(f"<code>orbit {kind.name} add</code>" for kind in kinds if kind.is_expected)
-    ways = {
-        "To read": f'Browse the {indexes}, ask <a href="paths/">by path</a>, '
-        f'or see on the <a href="map/">map</a> what replaced what.{reasons} '
-        '<a href="health/">Health</a> says what wants attention.',
-        "To write": f"{adds} make a record, <code>orbit check</code> proves it valid, a pull request reviews it.",
-        "For agents": "<code>orbit hook install</code> puts the records that apply before an agent as it works, "
-        '<code>orbit brief</code> before it begins. <a href="records.json">records.json</a> lists all for programs, '
-        '<a href="query/">the database</a> answers SQL.',
-    }
-    items = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in ways.items())
+def _home(kinds: Sequence[Kind], title: str, names: Sequence[str]) -> str:
+    labels = [kind.labels.lower() for kind in kinds]
+    listed = f"{', '.join(labels[:-1])} and {labels[-1]}" if len(labels) > 1 else "".join(labels) or "records"
     body = [
         f"# {escape(title)}",
-        f"What this project has decided and learned: its {listed}, from the repository's own files.",
-        slot("paths"),
+        f"The {listed} of this project, from the repository's own files.",
         slot("counts"),
+        *([slot("paths")] if "paths" in names else []),
         "## Changed last",
         slot("recent"),
-        "## Ways in",
-        f'<dl class="orbit-ways">{items}</dl>',
     ]
-    description = f"What {title} has decided and learned: its {listed}"
-    return with_front_matter({"description": escape(description), "hide": HIDDEN}, "\n\n".join(body))
+    return with_front_matter({"description": escape(f"The {listed} of {title}"), "hide": HIDDEN}, "\n\n".join(body))
 
 
 def _titled(title: str, content: str, description: str) -> str:
@@ -109,7 +107,11 @@ def navigation(kinds: Sequence[Kind], documents: Mapping[str, str], pages: Conta
     groups: dict[str, list[object]] = {
         "Decisions": decisions,
         f"{first} and other records" if first else "Other records": records,
-        "Explore": [{title: file} for title, file in EXPLORE if file in pages],
+        "Explore": [
+            {title: file}
+            for name, (title, _, _) in PAGES.items()
+            if name != "documents" and (file := f"{name}/index.md") in pages
+        ],
     }
     return [members[0] if len(members) == 1 else {title: members} for title, members in groups.items() if members]
 

@@ -47,7 +47,7 @@ from orbit_registry.site.documents import (
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import Tasks
 from orbit_registry.site.output import Output
-from orbit_registry.site.pages import navigation, shells
+from orbit_registry.site.pages import PAGES, navigation, shells
 from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url
@@ -170,8 +170,7 @@ class SiteSources:
     """What was not read because it leads out of the repository."""
     tasks: Tasks
     kinds: tuple[Kind, ...]
-    listed: tuple[Kind, ...]
-    """The kinds that the navigation names: those with records, and those that are looked for without."""
+    """The kinds that have records."""
     curated: Mapping[str, str]
     """The pages that we write the source of, by their file."""
     repository: str | None
@@ -245,7 +244,7 @@ def stage(sources: SiteSources, pages: PageCache, base_url: str | None) -> Stage
     for path, text in {**sources.curated, **shells()}.items():
         if path not in user_files:
             out.write(f"{DOCS}/{path}", text)
-    nav = navigation(sources.listed, mirrored, sources.curated)
+    nav = navigation(sources.kinds, mirrored, sources.curated)
     staged_names = {name.removeprefix(f"{DOCS}/") for name in out.after}
     nav = _navigation(sources, nav, user_files, staged_names, problems)
     _configure(sources, out, nav, base_url, problems)
@@ -416,10 +415,11 @@ def _navigation(
     nav, missing = without_missing(nav, staged_names)
     nav = _readable_titles(publication, nav)
     where = Location(sources.user_config.file.relative_to(sources.workspace.root).as_posix())
+    empty = {f"{name}/index.md" for name in (*PAGES, *(kind.plural for kind in sources.workspace.kinds))}
     problems += [
         Diagnostic(DEAD_LINK, Severity.WARNING, f"the navigation names {name}, which does not exist", where)
         for name in missing
-        if not publication.leaves_out(f"{docs}/{name}")
+        if name not in empty and not publication.leaves_out(f"{docs}/{name}")
     ]
     return nav
 

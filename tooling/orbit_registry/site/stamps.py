@@ -73,7 +73,7 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
     workspace, sources, reading = context.registry.workspace, context.sources, context.registry.reading
     root = str(workspace.root)
     yield from (f"{workspace.orbit}/config.yaml", *renderers())
-    for top in [overrides(), workspace.orbit / "kinds", *(kind.folder for kind in sources.kinds)]:
+    for top in [overrides(), workspace.orbit / "kinds", *(kind.folder for kind in workspace.kinds)]:
         yield from _tree(top, out)
     yield from (str(workspace.folder_of(kind)) for kind in workspace.kinds)
     git = git_folder(workspace.root)

@@ -13,6 +13,8 @@ from orbit_registry.site.urls import relative
 
 CITED = "cited"
 """The last column of an index: how many records and files cite the record."""
+PHASES = ("live", "pending", "closed")
+"""The order of phases in lists."""
 
 
 def status_css(status: Status) -> str:
