@@ -281,11 +281,11 @@ def explorer_row(world: World, record: Record, relations: Relations) -> str:
 
 
 def page_top(world: World, record: Record, relations: Relations) -> str:
-    """Return a record's page up to its title."""
+    """Return a record's page up to its text."""
     shared = list(relations.records)
     site = SiteMap(world.root, Forge("", ""), KINDS.id_forms, {other.id: url_of(other) for other in shared}, {}, {})
     view = record_view(record, url_of(record), relations, site, groups_of(shared))
-    return article(record.kind, view, "").partition("<h1")[0]
+    return article(record.kind, view, "").partition('<div class="orbit-prose">')[0]
 
 
 SITE: Mapping[str, Callable[[World, Record, Relations], str]] = {

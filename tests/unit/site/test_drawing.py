@@ -49,7 +49,7 @@ def test_a_page_draws_its_votes_once() -> None:
     months[-1], months[-12] = 2, 1
     view = {
         "title": '<span class="orbit-sparkline"></span>', "votes": None, "data": {}, "scope": {}, "source": None,
-        "file": {"path": "x", "url": None}, "id": "L-1",
+        "file": {"path": "x", "url": None}, "id": "L-1", "neighbours": [None, None], "cited_by": {}, "own": {},
     }  # fmt: skip
     votes = {"count": 3, "last": "2026-02-01", "months": months, "until": "2026-02"}
     prose = '<p><svg><path d="M0 0"/></svg><script>x</script></p>'

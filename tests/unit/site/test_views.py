@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
+from orbit_registry.operations.glob_counts import files_of_scopes
 from orbit_registry.site.groups import groups_of
 from orbit_registry.site.lists import recent_html
 from orbit_registry.site.page import about, article
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.views import Relations, extra_fields, record_view
-from orbit_registry.site.words import date_of
+from orbit_registry.site.words import date_of, without_restated
 
 
 def test_only_a_kinds_own_fields_are_shown_as_such() -> None:
@@ -52,22 +54,57 @@ def test_what_replaced_a_replaced_decision_is_known_to_its_end(
     assert Relations(records).successors_today(records[0]) == of_today
 
 
-def test_each_replaced_decision_has_an_arrow(site: SiteMap) -> None:
-    records = [_decision(1, 3), _decision(2, 3), _decision(3), _decision(4, 5), _decision(5)]
-    pages = {}
-    for record in records:
-        view = record_view(record, url_of(record), Relations(records), site, groups_of(records))
-        pages[record.id] = re.findall(r'<ol class="orbit-chain".*?</ol>', article(record.kind, view, ""), re.DOTALL)[0]
-    several = re.findall(r'<li class="orbit-several">(<ul>.*?</ul>)</li>', pages["ADR-0003"])
-    assert [re.findall("ADR-....</a>", items) for items in several] == [["ADR-0001</a>", "ADR-0002</a>"]]
-    assert all("orbit-several" not in pages[name] for name in ("ADR-0001", "ADR-0004", "ADR-0005"))
+def _article(record: Record, records: list[Record], site: SiteMap, prose: str = "") -> str:
+    view = record_view(record, url_of(record), Relations(records), site, groups_of(records))
+    return article(record.kind, view, prose)
+
+
+def test_the_status_is_in_one_line_and_the_successor_in_one_banner(site: SiteMap) -> None:
+    records = [_decision(1, 2), _decision(2)]
+    html = _article(records[0], records, site)
+    assert re.findall(r"<[a-z][^>]*>[^<]*superseded[^<]*", html, re.IGNORECASE) == [
+        '<span class="orbit-chip orbit-closed orbit-status-superseded">superseded',
+        "<p>Superseded by ",
+    ]
+    assert html.count('href="../ADR-0002/"') == 2, "the banner, and the next page"
+
+
+@pytest.mark.parametrize(
+    ("prose", "rest"),
+    [
+        ("**Status:** Superseded by [ADR-0002](0002-b.md)\n\n**Context.** A", "**Context.** A"),
+        ("Date: 2026-05-04\n\n## Status\n\nSuperseded by ADR-0002\n\n## Context\n\nA", "## Context\n\nA"),
+        ("* Status: superseded\n* Deciders: Ann\n\nA", "* Status: superseded\n* Deciders: Ann\n\nA"),
+        ("**Status:** Accepted\n\nA", "**Status:** Accepted\n\nA"),
+        (
+            "## Status\n\nSuperseded\n\nIt never worked.\n\n## Context",
+            "## Status\n\nSuperseded\n\nIt never worked.\n\n## Context",
+        ),
+    ],
+    ids=["line", "section", "says who", "says otherwise", "says more"],
+)
+def test_prose_does_not_repeat_the_facts_above_it(prose: str, rest: str) -> None:
+    record = _decision(1, 2)
+    assert without_restated(prose, replace(record, data={**record.data, "date": "2026-05-04"})) == rest
+
+
+def test_a_glob_has_the_files_that_its_scope_matches(site: SiteMap) -> None:
+    record = _decision(1)
+    record = replace(record, data={**record.data, "scope": {"paths": ["src/**", "!src/b.py", "README.md"]}})
+    files = files_of_scopes({record.path: record.globs}, ["README.md", "src/a.py", "src/b.py", "src/c.py"], most=1)
+    relations = Relations([record], matches=files)
+    paths = record_view(record, url_of(record), relations, site, groups_of([record]))["scope"]["paths"]
+    assert [(path["glob"], path["count"], [file["path"] for file in path["files"]]) for path in paths] == [
+        ("src/**", 2, ["src/a.py"]),
+        ("!src/b.py", 0, []),
+        ("README.md", 0, []),  # its name is the file's
+    ]
 
 
 def test_a_title_reads_the_same_wherever_a_page_names_it() -> None:
-    beside = [{"id": "ADR-0001", "title": "Run `orbit check` in <b>CI</b>", "url": "../ADR-0001/"}, None]
-    assert "Run <code>orbit check</code> in &lt;b&gt;CI&lt;/b&gt;</a>" in about(
-        {"records": [], "files": []}, beside, []
-    )
+    neighbours = [{"id": "ADR-0001", "title": "Run `orbit check` in <b>CI</b>", "url": "../ADR-0001/"}, None]
+    html = about({"records": [], "files": []}, neighbours, [])
+    assert "Run <code>orbit check</code> in &lt;b&gt;CI&lt;/b&gt;</a>" in html
 
 
 def test_the_start_page_keeps_a_month_of_changes_folded() -> None:

@@ -29,6 +29,24 @@ def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, 
     return counts
 
 
+FilesByGlob = Mapping[str, tuple[int, list[str]]]
+"""By glob: how many files a scope matches by it, and the first of them."""
+
+
+def files_of_scopes(scopes: Mapping[str, Scope], files: Sequence[str], most: int) -> Mapping[str, FilesByGlob]:
+    """Return the files of each scope, by its key and its first glob that matches, `most` of each glob by name."""
+    parsed = (
+        (key, [glob for glob in map(parse_glob, texts) if isinstance(glob, Glob)]) for key, texts in scopes.items()
+    )
+    index = GlobIndex(parsed)
+    matches: dict[str, dict[str, tuple[int, list[str]]]] = {}
+    for file in files if scopes else ():
+        for key, text in index.match(file):
+            count, first = matches.setdefault(key, {}).get(text, (0, []))
+            matches[key][text] = count + 1, [*first, file] if count < most else first
+    return matches
+
+
 def _index(texts: Collection[str]) -> GlobIndex[str]:
     globs = (glob for text in sorted(texts) if isinstance(glob := parse_glob(text), Glob) and not glob.exclude)
     return GlobIndex([(glob.text, (glob,)) for glob in globs])

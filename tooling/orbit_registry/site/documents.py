@@ -26,7 +26,7 @@ from orbit_registry.site.sanitize import clean
 from orbit_registry.site.search_data import lead
 from orbit_registry.site.sitemap import OVERVIEW, SiteMap, folder_anchor
 from orbit_registry.site.urls import document_url, relative
-from orbit_registry.site.words import tags_of
+from orbit_registry.site.words import tags_of, without_restated
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.cache import FileValue
 from orbit_registry.workspace.files import (
@@ -327,8 +327,9 @@ class ProseLoader:
         heading = first - document.text.count("\n", begins, max(start, 0))
         end = first + text.count("\n")
         status = _STATUS.match(text) if record.source and record.source.authority == "record" else None
-        above = status[0] if status else ""
-        return RecordText(text[len(above) :], document.path, first + above.count("\n"), (heading, end))
+        text_below = text[len(status[0]) :] if status else without_restated(text, record)
+        above = text[: len(text) - len(text_below)]
+        return RecordText(text_below, document.path, first + above.count("\n"), (heading, end))
 
     def _file_text(self, record: Record) -> RecordText:
         """Return a file as text: links lead from where it was taken, and what is no Markdown is a block of code."""

@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from html import escape, unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
+from orbit_registry.operations.glob_counts import FilesByGlob, files_of_scopes
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import index_of
 from orbit_registry.site import console, diagrams, explorer, feeds, health, lists, llms, search_data, timeline
@@ -135,6 +136,8 @@ SITEMAP, ROBOTS, NOT_FOUND = "sitemap.xml", "robots.txt", "404.html"
 CARDS = slot("cards")
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
 MOST_ON_A_LANDING = 8
+MOST_FILES = 20
+"""Of those that a glob matches, on a record's page."""
 _LEFT_OUT = re.compile(rf"(?:{SHELL}/.*|sitemap\.xml(?:\.gz)?|.*\.map)\Z")
 _THEMES_SEARCH = re.compile(r"(?:search/search_index\.json|search\.json|assets/javascripts/(?:workers|lunr)/.*)\Z")
 """What the theme's own search reads, which our search box replaces."""
@@ -207,7 +210,17 @@ class Expansion:
         """Relations of the shown records."""
         context = self.context
         citers = citers_of(self.records, self._references, context.citing, self.site, context.staged.titles)
-        return Relations(self.records, self.freshness, citers=citers)
+        return Relations(self.records, self.freshness, citers=citers, matches=self._matches())
+
+    def _matches(self) -> Mapping[str, FilesByGlob]:
+        """Return the files that the records' scopes match, as far as the site may name them."""
+        leaves_out = self.context.sources.publication.leaves_out
+        files = [path for path in self.site.listed or () if not leaves_out(path)]
+        scopes = {record.path: record.globs for record in self.records if record.globs}
+        return cast(
+            Mapping[str, FilesByGlob],
+            self.pages.value("matches", [scopes, files], lambda: files_of_scopes(scopes, files, MOST_FILES)),
+        )
 
     @cached_property
     def indexes(self) -> Mapping[str, lists.Index]:

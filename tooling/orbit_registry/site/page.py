@@ -70,10 +70,10 @@ def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
     return f"{before}{_votes_drawn(view)}{after}" if marker else html
 
 
-def about(cited: Mapping[str, Any], beside: Sequence[Mapping[str, Any] | None], applying: Sequence[Any]) -> str:
+def about(cited: Mapping[str, Any], neighbours: Sequence[Mapping[str, Any] | None], applying: Sequence[Any]) -> str:
     """Return the part below a document as safe HTML: records that apply, citations, previous and next page."""
-    module: Any = _environment().get_template("cited.html").module
-    return clean(str(module.about(cited, beside, applying)))
+    module: Any = _environment().get_template("parts.html").module
+    return clean(str(module.about(cited, neighbours, applying)))
 
 
 def _votes_drawn(view: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from html import escape, unescape
 from itertools import pairwise
@@ -17,6 +17,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.schema import shared_fields
 from orbit_registry.model.votes import by_month, distinct_votes, format_time
+from orbit_registry.operations.glob_counts import FilesByGlob
 from orbit_registry.site.check import resolved
 from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
@@ -25,7 +26,7 @@ from orbit_registry.site.prose import card_id
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import chip, date_of, own_columns, status_css, tags_of, texts_of, words_in
+from orbit_registry.site.words import chip, date_of, own_columns, restates, status_css, tags_of, texts_of, words_in
 
 _LINK = re.compile(r'<a class="orbit-cite" href="([^"]*)"')
 
@@ -60,8 +61,8 @@ SHORT = 90
 """Longest field in the margin; longer ones are sections below the prose."""
 MONTHS = 24
 """How far back votes are counted month by month."""
-_BESIDE = frozenset({"source", "status_raw"})
-"""Fields in the margin of every kind's page."""
+_ELSEWHERE = frozenset({"source", "status_raw"})
+"""Fields that every kind's page has."""
 
 
 class Ref(TypedDict):
@@ -76,8 +77,8 @@ class Ref(TypedDict):
 class Relations:
     """Relations of records, read from both ends, their freshness and their order.
 
-    `records` are in the order of lists. `freshness` is by the record's path; a record that is left out is fresh.
-    `today` ends the months of votes.
+    `records` are in the order of lists. `freshness` and `matches` are by the record's path; a record that is left out
+    is fresh. `today` ends the months of votes.
     """
 
     def __init__(
@@ -86,9 +87,10 @@ class Relations:
         freshness: Mapping[str, Freshness] = MappingProxyType({}),
         today: date | None = None,
         citers: Citers | None = None,
+        matches: Mapping[str, FilesByGlob] = MappingProxyType({}),
     ) -> None:
         self._freshness = freshness
-        self.citers = citers or Citers()
+        self.citers, self.matches = citers or Citers(), matches
         self.today = today or datetime.now(UTC).date()
         in_order = list(records)
         self.records = RecordSet(in_order)
@@ -119,18 +121,6 @@ class Relations:
             return ""
         words = "No longer holds" if freshness.state is State.EXPIRED else "May no longer hold"
         return f"{words}: {'; '.join(reason.message for reason in freshness.reasons)}"
-
-    def freshness_words(self, record: Record) -> str:
-        """Return the freshness of a live record in words; "" for any other."""
-        if record.phase != "live":
-            return ""
-        dates = freshness_fields(record)
-        verified_at, by = (str(dates.get(name) or "") for name in ("verified_at", "verified_by"))
-        end = expires_at(record)
-        confirmed = f"confirmed on {verified_at[:10]}{f' by {by}' if by else ''}" if verified_at else ""
-        doubt = "in doubt" if record.path in self._freshness else "" if confirmed else "nothing speaks against it"
-        words = ", ".join(filter(None, [doubt, confirmed, f"set to end on {end:%Y-%m-%d}" if end else ""]))
-        return words[:1].upper() + words[1:]
 
     def votes(self, record: Record) -> dict[str, Any] | None:
         """Return count, day of the last one, and how many each of the last months had; None where there is none."""
@@ -172,6 +162,17 @@ class Relations:
         return [(label, list(dict.fromkeys(ids))) for label, ids in by_label.items()]
 
 
+def freshness_words(record: Record) -> str:
+    """Return when a live record was verified and when it ends; "" if it says neither."""
+    if record.phase != "live":
+        return ""
+    dates = freshness_fields(record)
+    verified_at, by = (str(dates.get(name) or "") for name in ("verified_at", "verified_by"))
+    end = expires_at(record)
+    verified = f"on {verified_at[:10]}{f' by {by}' if by else ''}" if verified_at else ""
+    return ", ".join(filter(None, [verified, f"until {end:%Y-%m-%d}" if end else ""]))
+
+
 def record_view(record: Record, page: str, relations: Relations, site: SiteMap, groups: Groups) -> dict[str, Any]:
     """Return everything a record's page shows but its prose; addresses are relative to `page`."""
     kind, scope, fields = record.kind, record.scope, extra_fields(record)
@@ -179,45 +180,53 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
     def references(ids: Sequence[str]) -> list[Ref]:
         return [reference(any_id, page, relations, site) for any_id in ids]
 
+    related = {any_id for _, ids in relations.links(record) for any_id in ids}
+    related |= {*relations.replaces(record), *relations.replaced_by(record)}
     return {
         "id": record.id,
         "title": record.title,
-        "kind": kind.name,
-        "kind_label": kind.label,
         "kind_labels": kind.labels,
         "index_url": relative(page, f"{kind.plural}/"),
-        "status": record.status.name,
         "status_word": record.status.word,
         "status_class": status_css(record.status),
-        "banner": record.status.banner,
+        "is_live": record.phase == "live",
+        "date": date_of(record),
+        "status_raw": raw if (raw := record.text("status_raw")) and not restates(raw, record) else "",
         "doubts": relations.doubts(record),
-        "freshness": relations.freshness_words(record),
+        "freshness": freshness_words(record),
         "legacy_ids": list(record.legacy_ids),
-        "labels": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in record.words("labels")],
+        "tags": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in tags_of(record)],
         "own": {column: groups.column_words(record, column, page) for column in own_columns(kind)},
         "source": _file(record.source.path, page, site) if record.source else None,
-        "file": _file(record.path, page, site),
-        "replaces": references(relations.replaces(record)),
+        "file": _file(record.path, page, site) | ({"edit": None} if record.source else {}),
         "replaced_by": references(relations.replaced_by(record)),
         "today": references(relations.successors_today(record)),
         "scope": {
-            "paths": [{"glob": glob, "url": glob_link(page, glob)} for glob in scope.paths],
-            "tags": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in scope.tags],
+            "paths": [_glob(glob, record, page, relations, site) for glob in scope.paths],
             "agents": list(scope.agents),
             "tasks": [task_link(task, page) for task in scope.tasks],
             "symbols": list(scope.symbols),
         },
         "links": [(label, references(ids)) for label, ids in relations.links(record)],
+        "replaces": [{**ref, "word": ""} for ref in references(relations.replaces(record))],
         "evidence": [_evidence(kind_, text, page, relations, site) for kind_, text in record.evidence],
         "votes": relations.votes(record),
-        "beside": [link_to(neighbour, page) if neighbour else None for neighbour in relations.neighbours(record)],
-        "cited_by": cited_by(page, relations.citers, site),
+        "neighbours": [link_to(neighbour, page) if neighbour else None for neighbour in relations.neighbours(record)],
+        "cited_by": cited_by(page, relations.citers, site, without=related),
         "tasks": [task_link(task, page) for task in record.words("tasks")],
         "updated": (record.text("updated_at") or "")[:10],
         "fields": [(name, texts) for name, texts in fields if max(map(len, texts)) <= SHORT],
         "sections": [(name, texts) for name, texts in fields if max(map(len, texts)) > SHORT],
         "data": {name: value for name, value in record.data.items() if name not in ("uid", kind.prose)},
     }
+
+
+def _glob(glob: str, record: Record, page: str, relations: Relations, site: SiteMap) -> dict[str, Any]:
+    """Return how a page shows a glob: the number of files that it matches, and the first of them."""
+    matches = relations.matches.get(record.path, {}).get(glob)
+    count, files = matches or (0, ())
+    shown = [] if files == [glob] else [{"path": path, "url": _file_url(path, page, site)} for path in files]
+    return {"glob": glob, "url": glob_link(page, glob), "count": count if shown else 0, "files": shown}
 
 
 def reference(any_id: str, page: str, relations: Relations, site: SiteMap) -> Ref:
@@ -240,22 +249,25 @@ def task_link(task: str, page: str) -> dict[str, str]:
     return {"word": task, "url": relative(page, task_url(task))}
 
 
-def cited_by(page: str, citers: Citers, site: SiteMap) -> dict[str, Any]:
-    """Return who cites what a page shows: records, and files with their lines, as a template lists them."""
+def cited_by(page: str, citers: Citers, site: SiteMap, without: Container[str] = ()) -> dict[str, Any]:
+    """Return the records, `without` some ids, and the files with their lines that cite what a page shows."""
     files = []
     for file in citers.files.get(page, ()):
         url = relative(page, file.page) if file.page else site.forge.built(file.path)
         lines = [{"number": line, "url": site.forge.built(file.path, line=line)} for line in file.lines]
         files.append({"path": file.path, "title": citers.titles.get(file.path), "url": url, "lines": lines})
-    return {"records": [link_to(record, page) for record in citers.records.get(page, ())], "files": files}
+    records = [record for record in citers.records.get(page, ()) if record.id not in without]
+    return {"records": [link_to(record, page) for record in records], "files": files}
 
 
-def document_view(path: str, page: str, beside: Sequence[str], relations: Relations, site: SiteMap) -> tuple[Any, ...]:
-    """Return the values below a document: who cites it, the documents `beside` it ("" for none), records that apply."""
+def document_view(
+    path: str, page: str, neighbours: Sequence[str], relations: Relations, site: SiteMap
+) -> tuple[Any, ...]:
+    """Return the values below a document: who cites it, the documents before and after ("" for none), what applies."""
     citers = relations.citers
     refs = [
         {"id": "", "title": citers.titles[path], "url": relative(page, site.mirrored[path])} if path else None
-        for path in beside
+        for path in neighbours
     ]
     return cited_by(page, citers, site), refs, [link_to(record, page) for record in citers.applying.get(path, ())]
 
@@ -263,7 +275,7 @@ def document_view(path: str, page: str, beside: Sequence[str], relations: Relati
 def extra_fields(record: Record) -> list[tuple[str, list[str]]]:
     """Return a kind's own fields as label and texts, for a kind whose page has no own template."""
     fields = []
-    elsewhere = shared_fields() | _BESIDE | {record.kind.headline, record.kind.prose}
+    elsewhere = shared_fields() | _ELSEWHERE | {record.kind.headline, record.kind.prose}
     for name in record.kind.schema.properties:
         if name in elsewhere or name not in record.data:
             continue
@@ -273,10 +285,13 @@ def extra_fields(record: Record) -> list[tuple[str, list[str]]]:
     return fields
 
 
-def _file(path: str, page: str, site: SiteMap) -> dict[str, str | None]:
+def _file_url(path: str, page: str, site: SiteMap) -> str | None:
     mirrored = site.mirrored.get(path)
-    url = relative(page, mirrored) if mirrored else site.forge.view(path)
-    return {"path": path, "url": url, "edit": site.forge.edit(path)}
+    return relative(page, mirrored) if mirrored else site.forge.view(path)
+
+
+def _file(path: str, page: str, site: SiteMap) -> dict[str, str | None]:
+    return {"path": path, "url": _file_url(path, page, site), "edit": site.forge.edit(path)}
 
 
 def _evidence(kind: str, text: str, page: str, relations: Relations, site: SiteMap) -> dict[str, str | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
@@ -28,6 +29,38 @@ def date_of(record: Record) -> str:
     A record's date wins over the day it was made: an old decision may be adopted today.
     """
     return record.text("date") or ("" if "date" in record.kind.columns else (record.text("created_at") or "")[:10])
+
+
+_WORD = re.compile(r"[^\W_]+")
+_TARGET = re.compile(r"\]\([^)]*\)")
+_KEYS = frozenset({"status", "date", "deciders"})
+
+
+def restates(text: str, record: Record) -> bool:
+    """Say whether a text has only what the record states: status, date, deciders, tasks, successors, earlier ids."""
+    status = record.status
+    facts = [status.name, status.word, record.text("date") or "", *record.words("deciders"), *record.words("tasks")]
+    ids = [*record.superseded_by, *record.supersedes, *record.legacy_ids]
+    known = {"by", "supersedes", "replaces", "legacy", "id", *_KEYS}.union(*map(_words, [*facts, *ids]))
+    return _words(text) <= known
+
+
+def without_restated(text: str, record: Record) -> str:
+    """Return a decision's prose without the paragraphs at its start that only restate facts of the record."""
+    rest = text.lstrip()
+    while True:
+        paragraph, _, after = rest.partition("\n\n")
+        if paragraph.startswith("#") and _words(paragraph) == {"status"}:
+            paragraph, _, after = after.lstrip().partition("\n\n")
+            if not restates(paragraph, record) or not after.lstrip().startswith("#"):
+                return rest
+        elif _words(paragraph).isdisjoint(_KEYS) or not restates(paragraph, record):
+            return rest
+        rest = after.lstrip()
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(_TARGET.sub("]", text).casefold()))
 
 
 def tags_of(record: Record) -> list[str]:
