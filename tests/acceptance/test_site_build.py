@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import socket
 import struct
 import urllib.error
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.acceptance.site_cases import copied
+from tests.conftest import Git
 from tests.files import write
 
 from orbit_registry.importers.importer import import_from
@@ -75,6 +77,33 @@ def test_counts_equal_the_records(demo: tuple[Path, Path, SiteResult]) -> None:
     assert {(plural, status): int(count) for plural, status, count in counts} == Counter(
         (record["url"].partition("/")[0], record["status"]) for record in records
     )
+
+
+def test_a_date_from_git_is_marked(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "repo"
+    write(root, "docs/adr/0001-use-files.md", "# Use files\n\n## Context\n\nA database is heavy.\n")
+    write(root, "docs/adr/0002-use-yaml.md", "# Use YAML\n\nDate: 2024-01-02\n\n## Context\n\nJSON has no comments.\n")
+    git(root, "init", "--quiet")
+    git(root, "add", "--all")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2023-05-06T12:00:00Z")
+    git(root, "commit", "--quiet", "--message", "Start")
+    monkeypatch.delenv("GIT_COMMITTER_DATE")
+    git(root, "mv", "docs/adr/0001-use-files.md", "docs/adr/0001-keep-files.md")
+    git(root, "commit", "--quiet", "--message", "Rename")
+    setup_workspace(root, load_kinds())
+    Registry.open(root).backfill()
+    out = build(root, tmp_path / "site").out
+    index = (out / "adrs/index.html").read_text("utf-8")
+    assert re.findall(r'<td class="orbit-col-date">(.*?)</td>', index) == [
+        "2024-01-02",
+        "2023-05-06 <small>from git</small>",
+    ]
+    assert "<time>2023-05-06</time> <small>from git</small>" in (out / "adrs/ADR-0001/index.html").read_text("utf-8")
+
+    git(tmp_path, "clone", "--quiet", "--depth=1", root.as_uri(), "shallow")
+    shutil.copytree(root / ".orbit", tmp_path / "shallow/.orbit", dirs_exist_ok=True)
+    listed = json.loads((build(tmp_path / "shallow", tmp_path / "other").out / "records.json").read_text("utf-8"))
+    assert [(record["date"], record["date_source"]) for record in listed["records"]] == [("", ""), ("2024-01-02", "")]
 
 
 def test_one_of_several_prefixed_names_has_a_page(tmp_path: Path) -> None:

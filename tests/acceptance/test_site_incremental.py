@@ -81,22 +81,26 @@ def test_the_site_after_each_edit_equals_a_rebuild(tmp_path: Path) -> None:
             assert digest(out) == digest(fresh), (name, number)
 
 
-def test_an_untracked_file_keeps_a_record_fresh(tmp_path: Path, git: Git) -> None:
+def test_an_untracked_file_keeps_a_record_fresh_and_is_listed(tmp_path: Path, git: Git) -> None:
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     file, page = root / "src/new/a.py", "learnings/L-7k3fr/index.html"
     (root / OTHER).write_text(put("src/importer", "src/new")((root / OTHER).read_text("utf-8")), "utf-8")
     git(root, "init", "--quiet")
     git(root, "add", "--all")
     file.parent.mkdir(parents=True)
-    doubted = []
-    for step in (lambda: None, file.touch, file.unlink):
+    other = file.with_name("b.py")
+    doubted, listed = [], []
+    for step in (lambda: None, file.touch, other.touch, file.unlink, other.unlink):
         step()
         build(root, out)
         fresh = tmp_path / f"fresh-{len(doubted)}"
         build(root, fresh)
         assert digest(out) == digest(fresh)
-        doubted.append("matches no tracked file" in (out / page).read_text("utf-8"))
-    assert doubted == [True, False, True]
+        html = (out / page).read_text("utf-8")
+        doubted.append("matches no tracked file" in html)
+        listed.append(re.findall(r"<summary>(\d) files?<", html))
+    assert doubted == [True, False, False, False, True]
+    assert listed == [[], ["1"], ["2"], ["1"], []]
 
 
 def test_another_half_life_of_votes_orders_the_data_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,7 @@
     const row = (record) =>
       made("tr", `orbit-row-${record.phase}`, ...columns.map((column) => {
         const held = made("td", `orbit-col-${column}`, cell(record, column));
+        if (column === "date" && record.date_source) held.append(" ", made("small", "", `from ${record.date_source}`));
         if (column === form.dataset.orbitHeadline && record.replaced_by.length) held.append(made("small", "", ` → ${record.replaced_by.join(", ")}`));
         return held;
       }));

@@ -42,6 +42,8 @@ class Record:
     votes: tuple[Vote, ...] = ()
     page: str | None = None
     """Page of the site that already shows its document, set by a build."""
+    first_commit: str = ""
+    """Day of the first commit of its document if that states no date, set by a build."""
     options: Options = NO_OPTIONS
     """The options that its long text states, filled in with it."""
 

@@ -21,7 +21,7 @@ from orbit_registry.repository.codec import MISPLACED, hides_record
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.site import console
 from orbit_registry.site.config import UserConfig
-from orbit_registry.site.documents import mirrored_documents, with_user_pages
+from orbit_registry.site.documents import mirrored_documents, with_first_commits, with_user_pages
 from orbit_registry.site.expand import Expansion
 from orbit_registry.site.hosting import forge_of, public_address
 from orbit_registry.site.memo import PageCache, key_of
@@ -58,7 +58,7 @@ def prepare(
     everything = free_of_secrets(collection.records)
     inbox = workspace.relative(workspace.inbox) + "/"
     shown = [record for record in everything if record.status.shown and not record.path.startswith(inbox)]
-    records = publication.records(shown)
+    records = with_first_commits(publication.records(shown), workspace)
     user_files = user_pages(publication, user_config) if user_config else []
     if user_config:
         records = with_user_pages(records, user_config.published(user_files), user_config.docs, user_config.directories)

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cache, partial
 from html import escape
 from pathlib import Path
@@ -38,6 +39,7 @@ from orbit_registry.workspace.files import (
     read_text,
     walk,
 )
+from orbit_registry.workspace.git import dates_of
 from orbit_registry.workspace.workspace import Workspace
 
 BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
@@ -209,6 +211,23 @@ def with_user_pages(records: Sequence[Record], files: Iterable[str], docs: str, 
         return document_url(source.path, docs, directories) if is_own_page and claims[source.path] == 1 else None
 
     return [replace(record, page=url) if (url := page(record)) is not None else record for record in records]
+
+
+def with_first_commits(records: Sequence[Record], workspace: Workspace) -> list[Record]:
+    """Return the records, decisions without a date with the day of the first commit of their document."""
+    documents = {
+        record.path: record.source.path
+        for record in records
+        if record.kind.in_document and record.source and record.source.format != "log" and not record.text("date")
+    }
+    paths = sorted(set(documents.values()))
+
+    def days() -> dict[str, str]:
+        times = dates_of(workspace.git, paths)
+        return {path: f"{datetime.fromtimestamp(first, UTC):%Y-%m-%d}" for path, (first, _) in times.items()}
+
+    by_path = workspace.cache.memo("first commits", repr((workspace.git.head(), paths)), days) if paths else {}
+    return [replace(record, first_commit=by_path.get(documents.get(record.path, ""), "")) for record in records]
 
 
 def search_words(record: Record) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from html import escape
 from urllib.parse import quote
 
-from orbit_registry.model.kind import Kind
+from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import MirroredDocument
@@ -23,6 +23,7 @@ from orbit_registry.site.words import (
     PHASES,
     chip,
     date_of,
+    date_source,
     items_html,
     own_columns,
     status_css,
@@ -139,9 +140,10 @@ def _cells(record: Record, page: str, relations: Relations, site: SiteMap) -> Se
             cells.append((column, record.title, url))
         elif column == "status":
             cells.append((column, record.status.word, None))
+        elif column == "date":
+            cells.append((column, date_of(record)[:10], None))
         else:
-            text = ", ".join(words_in(record.data.get(column)))
-            cells.append((column, text[:10] if column == "date" else text, None))
+            cells.append((column, ", ".join(words_in(record.data.get(column))), None))
     return [*cells, (CITED, str(relations.citers.count(url_of(record)) or ""), None)]
 
 
@@ -154,6 +156,8 @@ def _row(record: Record, row: Sequence[tuple[str, str, str | None]], page: str, 
             inner = f'<a href="{escape(url)}">{headline(text)}</a>'
         else:
             inner = escape(text)
+        if column == "date" and (source := date_source(record)):
+            inner += f" <small>from {source}</small>"
         if column == record.kind.headline and (later := relations.replaced_by(record)):
             inner += f" <small>→ {', '.join(_linked(other, page, relations) for other in later)}</small>"
         cells.append(f'<td class="orbit-col-{column}">{inner}</td>')
@@ -179,12 +183,10 @@ def _tile(index: Index, doubted: Container[str], page: str) -> str:
     kind, records = index.kind, index.records
     href = escape(relative(page, f"{kind.plural}/"))
     counts = Counter(record.status.name for record in records)
-    used = (status for status in kind.statuses.values() if status.name in counts)
-    statuses = sorted(used, key=lambda status: PHASES.index(status.phase))
     chips = [
         f'<li><a class="orbit-chip {status_css(status)}" href="{href}?status={quote(status.name)}">'
         f"{counts[status.name]:,} {escape(status.word)}</a></li>"
-        for status in statuses
+        for status in _in_order(kind, counts)
     ]
     if doubts := sum(record.phase == "live" and record.path in doubted for record in records):
         health = escape(relative(page, "health/"))
@@ -231,12 +233,17 @@ FEWEST_RECORDS = 5
 
 
 def _status_chips(kind: Kind, counts: Mapping[str, int]) -> Iterable[str]:
-    for status in kind.statuses.values():
-        if number := counts.get(status.name):
-            yield (
-                f'<button type="button" class="orbit-chip {status_css(status)}" name="status" '
-                f'value="{escape(status.name)}" aria-pressed="false">{escape(status.word)} {number:,}</button>'
-            )
+    for status in _in_order(kind, counts):
+        yield (
+            f'<button type="button" class="orbit-chip {status_css(status)}" name="status" '
+            f'value="{escape(status.name)}" aria-pressed="false">{escape(status.word)} {counts[status.name]:,}</button>'
+        )
+
+
+def _in_order(kind: Kind, counts: Mapping[str, int]) -> list[Status]:
+    """Return the statuses that records have, live ones first."""
+    used = (status for status in kind.statuses.values() if status.name in counts)
+    return sorted(used, key=lambda status: PHASES.index(status.phase))
 
 
 def _choice(name: str, counts: Mapping[str, int]) -> str:

@@ -26,7 +26,17 @@ from orbit_registry.site.prose import card_id
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import chip, date_of, own_columns, restates, status_css, tags_of, texts_of, words_in
+from orbit_registry.site.words import (
+    chip,
+    date_of,
+    date_source,
+    own_columns,
+    restates,
+    status_css,
+    tags_of,
+    texts_of,
+    words_in,
+)
 
 _LINK = re.compile(r'<a class="orbit-cite" href="([^"]*)"')
 
@@ -191,6 +201,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         "status_class": status_css(record.status),
         "is_live": record.phase == "live",
         "date": date_of(record),
+        "date_source": date_source(record),
         "status_raw": raw if (raw := record.text("status_raw")) and not restates(raw, record) else "",
         "doubts": relations.doubts(record),
         "freshness": freshness_words(record),
@@ -320,6 +331,7 @@ def listing(record: Record, relations: Relations) -> dict[str, object]:
         "word": record.status.word,
         "phase": record.phase,
         "date": date_of(record),
+        "date_source": date_source(record),
         "url": url_of(record),
         "scope": {"paths": list(scope.paths), "tags": list(scope.tags)},
         "tags": tags_of(record),

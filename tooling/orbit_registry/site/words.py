@@ -28,7 +28,11 @@ def date_of(record: Record) -> str:
 
     A record's date wins over the day it was made: an old decision may be adopted today.
     """
-    return record.text("date") or ("" if "date" in record.kind.columns else (record.text("created_at") or "")[:10])
+    return (
+        record.text("date")
+        or record.first_commit
+        or ("" if "date" in record.kind.columns else (record.text("created_at") or "")[:10])
+    )
 
 
 _WORD = re.compile(r"[^\W_]+")
@@ -66,6 +70,11 @@ def _words(text: str) -> set[str]:
 def tags_of(record: Record) -> list[str]:
     """Return the tags of a record's scope, then its labels, each once."""
     return list(dict.fromkeys([*record.tags, *record.words("labels")]))
+
+
+def date_source(record: Record) -> str:
+    """Return where the day of a record is from if it is not the record: `git`."""
+    return "git" if record.first_commit and not record.text("date") else ""
 
 
 def own_columns(kind: Kind) -> list[str]:
