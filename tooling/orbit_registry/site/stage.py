@@ -170,7 +170,7 @@ class SiteSources:
     """What was not read because it leads out of the repository."""
     tasks: Tasks
     kinds: tuple[Kind, ...]
-    """The kinds that have records."""
+    """The kinds that have records: decisions, kinds with votes, the others."""
     curated: Mapping[str, str]
     """The pages that we write the source of, by their file."""
     repository: str | None
