@@ -88,7 +88,7 @@ def test_an_old_versions_copy_is_not_to_be_overwritten(shell: Shell, git: Git) -
     Path("docs/deploying.md").write_text("# How we deploy\n\nLast.\n", "utf-8")
 
     output = shell("check")[1]
-    assert "another version than 1.0 by now, `orbit import doc docs/deploying.md --version NEW` keeps both" in output
+    assert "another version than 1.0, `orbit import doc docs/deploying.md --version NEW` keeps both" in output
     new = shell.data("import", "doc", "docs/deploying.md", "--version", "2.0")["id"]
     text = Path(f".orbit/resources/{old}/1.0/deploying.md").read_text("utf-8")
     assert (new != old, text) == (True, "# How we deploy\n\nFirst.\n")

@@ -84,7 +84,7 @@ def test_a_sync_older_than_48_hours_is_made_anew(shell: Any, later: timedelta) -
     shell("sync")
     began = datetime.now(UTC)
     previous = watch(find_workspace(shell.root), WINDOW, began + later)
-    stale = {"sync-stale": "the last sync was 49 hours ago, and 48 are admitted; it was made anew now"}
+    stale = {"sync-stale": "the last sync was 49 hours ago, and 48 are admitted; it was made again now"}
     assert found(previous, "warning") == (stale if later > timedelta(hours=48) else {})
     assert previous.failed(strict=True) is (later > timedelta(hours=48))
     assert not previous.failed(strict=False)
