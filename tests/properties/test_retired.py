@@ -32,7 +32,6 @@ from orbit_registry.mcp.tools import Caller
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.search.index import index_of
 from orbit_registry.site import explorer, feeds, search_data
 from orbit_registry.site.groups import groups_of
 from orbit_registry.site.hosting import Forge
@@ -267,11 +266,9 @@ PUSHED_BY_PATH: Mapping[str, Surface] = {
 
 def box_row(world: World, record: Record, relations: Relations) -> str:
     """Return the row of a record in the search box, with its look and the ids of what took its place."""
-    entries = [(other, "") for other in relations.records]
-    files = dict(search_data.files(entries, index_of(relations.records), relations.successors))
-    box = json.loads(files[search_data.DATA])
+    box = json.loads(search_data.titles(relations.records, relations.successors))
     row = next(row for row in box["records"] if row[0] == record.id)
-    return json.dumps([row, box["looks"][row[3]], [box["records"][heir][0] for heir in (*row[5:], [])[0]]])
+    return json.dumps([row, box["looks"][row[2]], [box["records"][heir][0] for heir in (*row[3:], [])[0]]])
 
 
 def explorer_row(world: World, record: Record, relations: Relations) -> str:

@@ -20,9 +20,9 @@ HEAD = """\
 # Commands
 
 `orbit` and `orbit-registry` are the same program. If a command has `--format json`, it prints one envelope: `ok`,
-`data`, `diagnostics`, `next` (commands that make sense now), and `error` with `hint` if it failed. Exit codes:
-0 clean, 1 findings or a refused change, 2 usage, 3 our failure, 130 stopped: by Ctrl-C, or by a no where it asked yes
-or no. `orbit run` and `orbit mcp wrap` end with the code of what they ran.
+`data`, `diagnostics`, `next` (commands that make sense now), and `error` with `hint` if it failed. Exit codes: 0 clean,
+1 findings or a refused change, 2 wrong usage, 3 a fault in Orbit, 130 stopped by Ctrl-C or by the answer "no".
+`orbit run` and `orbit mcp wrap` end with the code of the program that they ran.
 """
 
 
