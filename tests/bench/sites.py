@@ -51,7 +51,7 @@ class Generator:
 
 @dataclass(frozen=True)
 class Cost:
-    """What one generator cost at one size: CPU seconds, peak memory, weights in KB and MB."""
+    """What one generator cost at one size: CPU seconds, peak memory, a page in KB and all files in MB."""
 
     name: str
     size: int
@@ -60,7 +60,7 @@ class Cost:
     edited: float
     memory: float
     page: float
-    size: float
+    total: float
 
 
 MKDOCS = (sys.executable, "-m", "mkdocs", "build", "--quiet")
@@ -93,14 +93,14 @@ def cost(generator: Generator, size: int, root: Path) -> Cost:
     pages = [path.stat().st_size for path in site.glob(generator.pages)]
     if len(pages) != size:
         raise RuntimeError(f"{generator.name} made {len(pages)} pages of {size} decisions")
-    size = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
+    total = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
     again = run(generator.build, root)
     document = root / DOCUMENTS / "0001-decision.md"
     document.write_text(document.read_text("utf-8") + "\nOne more word.\n", "utf-8")
     edited = run(generator.build, root)
     memory = max(each.memory for each in (built, again, edited))
     return Cost(
-        generator.name, size, built.cpu, again.cpu, edited.cpu, memory, statistics.median(pages) / 1e3, size / 1e6
+        generator.name, size, built.cpu, again.cpu, edited.cpu, memory, statistics.median(pages) / 1e3, total / 1e6
     )
 
 
@@ -153,7 +153,7 @@ def table(costs: Sequence[Cost], absent: Sequence[str]) -> list[str]:
         lines.append(
             f"| {row.name} | {row.size:,} | {row.cold:.3g} s | {_times(row.cold, base and base.cold)} "
             f"| {row.again:.3g} s | {row.edited:.3g} s | {_times(row.edited, base and base.edited)} "
-            f"| {row.memory:.0f} MB | {row.page:.1f} KB | {row.whole:.1f} MB |"
+            f"| {row.memory:.0f} MB | {row.page:.1f} KB | {row.total:.1f} MB |"
         )
     growth = []
     for name in dict.fromkeys(row.name for row in costs):

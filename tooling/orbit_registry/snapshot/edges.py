@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import posixpath
 import re
 from collections import defaultdict
@@ -70,9 +71,10 @@ def citing_references(
 
     def parse(path: str, content: bytes) -> object:
         try:
-            return references_in_text(decode(content, path), path, forms)
+            references = references_in_text(decode(content, path), path, forms)
         except OrbitError:
-            return References()
+            references = References()
+        return json.loads(json.dumps(references))  # the cache stores only what JSON gives back as it is
 
     paths = [path for path in sorted({*citing_files(workspace, files), *more}) if path not in without]
     namespace = f"citing {hashlib.sha256(str(forms).encode()).hexdigest()[:16]}"
