@@ -331,8 +331,8 @@ def test_a_filter_that_can_not_be_meant_stops_every_command(
     root: Path, section: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _filter(root, f"  publish:\n    {section}\n")
-    for words in (["check"], ["init", "--yes"], ["site", "build"], ["snapshot", "export", "x.duckdb"]):
-        assert orbit(*words) == 2
+    for command in (["check"], ["init", "--yes"], ["site", "build"], ["snapshot", "export", "x.duckdb"]):
+        assert orbit(*command) == 2
         answer = capsys.readouterr().err
         assert words in answer
         assert "config.yaml:7:" in answer or "config.yaml:6:" in answer

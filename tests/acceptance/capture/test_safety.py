@@ -123,7 +123,7 @@ def test_a_bad_answer_of_a_program_is_a_warning(project: Project) -> None:
     path = project.recorded("claude-stumble.jsonl")
     for code, message in (
         ("print('{\"candidates\": [{\"summary\": \"' + 'word ' * 700 + '\"}]}')", "600 are the most"),
-        ("print('hello')", "no JSON"),
+        ("print('hello')", "not JSON"),
         ("print('[1]')", "another form"),
     ):
         words = json.dumps([sys.executable, "-c", code])

@@ -38,7 +38,7 @@ def test_it_follows_lines_that_moved_and_refuses_to_guess() -> None:
     assert missing == Conflict(11, "expected `line 10`, found `line ten`")
     twice = apply_diff(diff, "b.md", f"above\n{PAGE}{PAGE}")
     assert isinstance(twice, Conflict)
-    assert "2 places" in twice.message
+    assert "2 lines" in twice.message
     assert apply_diff(diff, "b.md", "") == Conflict(8, "expected `line 7`, found `the end of the file`")
 
 

@@ -81,7 +81,7 @@ MISTAKES = {
     "no version": ("format: orbit-registry\n", "`schema_version` is missing", "add"),
     "a key twice": (
         HEAD + "inbox: local\ninbox: local\n",
-        "config.yaml:4:1: the key `inbox` is here twice",
+        "config.yaml:4:1: the key `inbox` appears twice",
         "keep",
     ),
     "broken YAML": (HEAD + "adr: [\n", "config.yaml:4:1: not valid YAML", "brackets"),

@@ -201,8 +201,8 @@ def _explain_duplicate(text: str, message: str) -> Problem:
         if isinstance(node, MappingNode):
             keys = [k for k, _ in node.value if isinstance(k, ScalarNode) and (not key or k.value == key)]
             if len(keys) > 1:
-                return _problem_at(keys[1], f"the key `{keys[1].value}` is here twice", hint)
-    return Problem(MALFORMED, f"the key `{key}` is there twice", Position(1), hint)
+                return _problem_at(keys[1], f"the key `{keys[1].value}` appears twice", hint)
+    return Problem(MALFORMED, f"the key `{key}` appears twice", Position(1), hint)
 
 
 def _last_document(text: str, _: str) -> Position:

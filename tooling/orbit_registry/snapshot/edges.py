@@ -74,7 +74,7 @@ def citing_references(
             references = references_in_text(decode(content, path), path, forms)
         except OrbitError:
             references = References()
-        return json.loads(json.dumps(references))  # the cache stores only what JSON gives back as it is
+        return json.loads(json.dumps(references))  # the cache stores only what JSON gives back unchanged
 
     paths = [path for path in sorted({*citing_files(workspace, files), *more}) if path not in without]
     namespace = f"citing {hashlib.sha256(str(forms).encode()).hexdigest()[:16]}"

@@ -248,7 +248,7 @@ def _json(text: str, name: str) -> object:
         result = dict(pairs)
         if len(result) < len(pairs):
             twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-            raise _unreadable(f"can't be read: {name}: the key {json.dumps(twice)} is there twice")
+            raise _unreadable(f"can't be read: {name}: the key {json.dumps(twice)} appears twice")
         return result
 
     def refuse(word: str) -> object:
