@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def test_an_unusable_cache_changes_no_answer(shell: Any, file: Path, damage: str
 
 def test_a_cache_that_came_with_the_repository_is_not_read(shell: Any, file: Path) -> None:
     expected = answers(shell)
-    with sqlite3.connect(file) as database:
+    with closing(sqlite3.connect(file)) as database, database:
         database.execute("UPDATE files SET value = replace(value, 'decision', 'planted')")
     for folder in (".orbit", ".orbit/state", ".orbit/state/cache", "orbit"):
         Path(shell.root, folder).mkdir(parents=True, exist_ok=True)

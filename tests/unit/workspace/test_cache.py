@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -72,8 +73,8 @@ def test_another_version_of_the_code_begins_anew(ask: Ask) -> None:
 
 def test_files_that_are_gone_are_forgotten_once_they_are_most(folder: Path, tmp_path: Path) -> None:
     def stored() -> set[str]:
-        with sqlite3.connect(file) as rows:
-            return {path for (path,) in rows.execute("SELECT path FROM files")}
+        with closing(sqlite3.connect(file)) as database:
+            return {path for (path,) in database.execute("SELECT path FROM files")}
 
     file, names = tmp_path / "cache.sqlite", ["a.txt", "b.txt", "c.txt"]
     (folder / "c.txt").write_text("c", "utf-8")
