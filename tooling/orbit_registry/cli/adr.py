@@ -62,6 +62,8 @@ def add(
     if pending:
         values["status"] = "proposed"
     body = text_from(body_file) if body_file is not None else None
+    if body is not None and not body.strip():
+        raise UsageError("the text is empty", hint="leave --body-file out: the document then has prompts to fill in")
     registry = open_registry()
     if registry.author().role == "agent":
         if values["status"] not in (None, "proposed"):

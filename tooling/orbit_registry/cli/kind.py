@@ -77,12 +77,6 @@ def kind_of(name: str) -> Kind:
     return Registry.open().workspace.kinds[name]
 
 
-def with_article(kind: Kind) -> str:
-    """Return the kind's label with its article."""
-    name = kind.label.lower()
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
-
-
 def with_examples(summary: str, *lines: str) -> str:
     """Return a help text that ends with example commands."""
     return "\n".join([summary, "", "\b", *lines])
@@ -102,11 +96,11 @@ def registry_for(kind: Kind, any_id: str) -> Registry:
 
 def refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
     """Refuse an id of another kind than the command's."""
-    candidates = registry.collection.records.candidates(any_id)
+    candidates = registry.collection.records.matches(any_id)
     if candidates and all(record.kind.name != kind.name for record in candidates):
         other = candidates[0].kind
         raise UsageError(
-            f"{candidates[0].id} is {with_article(other)}", hint=f"`orbit {other.name} --help` lists what it can do"
+            f"{candidates[0].id} is {other.with_article}", hint=f"`orbit {other.name} --help` lists what it can do"
         )
 
 
@@ -164,7 +158,7 @@ def list_command(kind: Kind) -> click.Command:
 
 def show_command(kind: Kind) -> click.Command:
     """Return `orbit KIND show`."""
-    summary = f"Show {with_article(kind)} by any id."
+    summary = f"Show {kind.with_article} by any id."
 
     @click.command("show", help=with_examples(summary, f"orbit {kind.name} show {example_id(kind)}"))
     @click.argument("any_id", metavar="ID")
@@ -180,7 +174,7 @@ def show_command(kind: Kind) -> click.Command:
 
 def supersede_command(kind: Kind) -> click.Command:
     """Return `orbit KIND supersede`."""
-    summary = f"Replace {with_article(kind)} by another.\n\nBoth records are written, or neither."
+    summary = f"Replace {kind.with_article} by another.\n\nBoth records are written, or neither."
     example = f"orbit {kind.name} supersede OLD --with NEW"
 
     @click.command("supersede", help=with_examples(summary, example))
@@ -200,7 +194,7 @@ def supersede_command(kind: Kind) -> click.Command:
 def renumber_command(kind: Kind) -> click.Command:
     """Return `orbit KIND renumber`, for a kind whose records are numbered."""
     follow = "Its document and every citation follow" if kind.in_document else "Every citation follows"
-    summary = f"Give {with_article(kind)} another number.\n\n{follow}, and the old id still resolves."
+    summary = f"Give {kind.with_article} another number.\n\n{follow}, and the old id still resolves."
 
     @click.command("renumber", help=with_examples(summary, f"orbit {kind.name} renumber {example_id(kind)} --dry-run"))
     @click.argument("any_id", metavar="ID")
@@ -326,7 +320,7 @@ def add_command(kind: Kind) -> click.Command:
     if kind.voted:
         options.append(click.Option(["--task"], help="The task of the vote, if the record exists already."))
     summary = with_examples(
-        f"Add {with_article(kind)}.",
+        f"Add {kind.with_article}.",
         " ".join(["orbit", kind.name, "add", '"…"', *_required_words(kind, options), "--dry-run"]),
     )
     return format_option(click.Command("add", params=options, callback=add, help=summary))
@@ -341,7 +335,7 @@ def stated_headline(kind: Kind, argument: str | None, option: str | None, *, ask
         headline = click.prompt(f"{kind.headline.capitalize()} of the {kind.label.lower()}")
     if headline is None:
         example = "Retry uploads with a new token"
-        message = f"{with_article(kind)} needs a {kind.headline}"
+        message = f"{kind.with_article} needs a {kind.headline}"
         raise UsageError(message, hint=f'give it: orbit {kind.name} new "{example}"')
     return headline
 
@@ -509,7 +503,7 @@ def update_command(kind: Kind) -> click.Command:
     if not kind.in_document:
         params.append(click.Option(["--editor"], is_flag=True, help="Edit the file in $VISUAL or $EDITOR."))
     summary = with_examples(
-        f"Change fields of {with_article(kind)}.\n\nLists gain entries; fields that are not named stay.",
+        f"Change fields of {kind.with_article}.\n\nLists gain entries; fields that are not named stay.",
         f"orbit {kind.name} update {example_id(kind)} --add-tag network --dry-run",
     )
     return format_option(click.Command("update", params=params, callback=update, help=summary))
@@ -526,7 +520,7 @@ def _in_editor(registry: Registry, any_id: str) -> Record:
 def vote_command(kind: Kind) -> click.Command:
     """Return `orbit KIND vote`."""
 
-    summary = f"Vote for {with_article(kind)} that helped in a task.\n\nThe same voter counts once a task."
+    summary = f"Vote for {kind.with_article} that helped in a task.\n\nThe same voter counts once a task."
 
     @click.command("vote", help=with_examples(summary, f"orbit {kind.name} vote {kind.prefix}7k3fq --task TASK-12"))
     @click.argument("any_id", metavar="ID")

@@ -308,8 +308,9 @@ def _written_roots() -> set[Path]:
 
 
 def _program_name() -> str:
-    """Return `orbit`, or the longer name for shell completion."""
-    return "orbit-registry" if "_ORBIT_REGISTRY_COMPLETE" in os.environ else "orbit"
+    """Return the name of the program that was called: `orbit`, or `orbit-registry`."""
+    is_long = Path(sys.argv[0]).name == "orbit-registry" or "_ORBIT_REGISTRY_COMPLETE" in os.environ
+    return "orbit-registry" if is_long else "orbit"
 
 
 def _discard_output() -> None:

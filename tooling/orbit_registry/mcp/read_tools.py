@@ -96,9 +96,8 @@ def list_records(call: ToolCall) -> ToolResult:
     kind, status = call.text("kind"), call.text("status")
     feature, task, legacy_id = call.text("feature"), call.text("task"), call.text("legacy_id")
     phases = call.words("phases") or (list(PHASES) if legacy_id else ["pending", "live"])
-    if kind and status and status not in registry.workspace.kinds[kind].statuses:
-        statuses = ", ".join(registry.workspace.kinds[kind].statuses)
-        raise UsageError(f"a {kind} has no status {status!r}", hint=f"statuses: {statuses}")
+    if kind and status and status not in (row := registry.workspace.kinds[kind]).statuses:
+        raise UsageError(f"{row.with_article} has no status {status!r}", hint=f"statuses: {', '.join(row.statuses)}")
     records = [
         record
         for record in (

@@ -80,6 +80,12 @@ class Kind:
         """Return the first status of a phase in a status's `to`: `live` approves, `closed` rejects."""
         return next((name for name in status.to if self.status(name).phase == phase), None)
 
+    @property
+    def with_article(self) -> str:
+        """The label with its article: a decision."""
+        name = self.label.lower()
+        return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
     def transitions_help(self, status: Status, record_id: str) -> str:
         """Return the statuses that a record can change to, in words, each with its command."""
         commands = {to: f"`orbit {self.name} {self.verb_of(to)} {record_id}`" for to in self.verbs.values()}

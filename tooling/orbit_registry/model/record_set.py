@@ -103,9 +103,13 @@ class RecordSet:
             and int(tail) == int(number["number"])
         ]
 
+    def matches(self, any_id: str) -> list[Record]:
+        """Return the records that an id, a legacy id or a loose form of an id (`1`, `ADR-1`, `adr-0001`) means."""
+        return self.candidates(any_id) or self._with_loose_id(any_id)
+
     def get(self, any_id: str) -> Record:
-        """Return the one record that an id or legacy id means; `1`, `ADR-1` and `adr-0001` are loose forms of an id."""
-        records = self.candidates(any_id) or self._with_loose_id(any_id)
+        """Return the one record that an id means, in any of its forms."""
+        records = self.matches(any_id)
         if len(records) == 1:
             return records[0]
         if not any_id.strip():

@@ -154,7 +154,7 @@ def refuse_transition(record: Record, to: str) -> None:
     """Raise when a record may not go to a status; the message names those it may."""
     statuses = record.kind.statuses
     if to not in statuses:
-        raise RefusedError(f"a {record.kind.name} has no status {to!r}", hint=f"statuses: {', '.join(statuses)}")
+        raise RefusedError(f"{record.kind.with_article} has no status {to!r}", hint=f"statuses: {', '.join(statuses)}")
     status = record.status
     if to not in status.to:
         hint = record.kind.transitions_help(status, record.id)

@@ -378,10 +378,10 @@ def _refuse_invalid(kind: Kind, entry: EnsureRequest) -> None:
     if fixed:
         raise UsageError(f"`{fixed[0]}` can't be given", hint="the registry sets it; `status` is a field of the call")
     if entry.status and entry.status not in kind.statuses:
-        statuses = ", ".join(kind.statuses)
-        raise InvalidRecordError(f"a {kind.name} has no status {entry.status[:80]!r}", hint=f"statuses: {statuses}")
+        message = f"{kind.with_article} has no status {entry.status[:80]!r}"
+        raise InvalidRecordError(message, hint=f"statuses: {', '.join(kind.statuses)}")
     if kind.in_file and entry.text is None:
-        raise RefusedError(f"a {kind.name} needs the file that it is about", hint="`orbit import --help`")
+        raise RefusedError(f"{kind.with_article} needs the file that it is about", hint="`orbit import --help`")
     called = without_secrets(entry.key)
     refuse_secrets(f"{kind.name} {called}", json.dumps([entry.key, entry.fields], ensure_ascii=False, default=str))
     refuse_secrets(f"the text of {called}", entry.text or "")
