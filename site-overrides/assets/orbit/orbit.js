@@ -9,6 +9,7 @@
     if (event.target.closest("input, textarea, select, [contenteditable]")) return;
     event.preventDefault();
     input.focus();
+    input.select();
   });
   import(new URL("searchbox.js", document.currentScript.src));
 })();

@@ -8,7 +8,15 @@ import pytest
 from tests.files import commit, write
 
 from orbit_registry.errors import GitError
-from orbit_registry.workspace.git import Git, commits_since, dates_of, ignore_pattern, merge_lines, newest_commits
+from orbit_registry.workspace.git import (
+    Git,
+    commits_since,
+    dates_of,
+    ignore_pattern,
+    merge_lines,
+    newest_commits,
+    without_sites,
+)
 
 Run = Callable[..., str]
 
@@ -162,3 +170,8 @@ def test_dates_of_a_file_follow_its_moves(git_repo: Path, git: Run, monkeypatch:
 
     days = {path: [datetime.fromtimestamp(time, UTC).day for time in times] for path, times in dates.items()}
     assert days == {"new/a.md": [1, 3], "old.md": [4, 4]}
+
+
+def test_pages_of_a_built_site_are_not_among_the_files() -> None:
+    paths = ["site.md", "site/.orbit-site.json", "site/adrs/ADR-0001/index.md", "src/a.py"]
+    assert without_sites(paths) == ["site.md", "src/a.py"]

@@ -37,6 +37,7 @@ from orbit_registry.operations.import_report import (
 )
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, SKIPPED_FOLDERS, read_text, walk
+from orbit_registry.workspace.git import without_sites
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace
 
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
@@ -221,7 +222,7 @@ def _files(workspace: Workspace, within: str) -> list[str]:
     if workspace.git.top is not None:
         options = ("--cached", "--others", "--exclude-standard", "--", within or ".")
         with contextlib.suppress(GitError):
-            names = {*workspace.git.run_names("ls-files", "-z", *options)}
+            names = {*without_sites(workspace.git.run_names("ls-files", "-z", *options))}
             skipped = SKIPPED_FOLDERS | _OURS
             present = (name for name in names if os.path.lexists(workspace.root / name))
             return sorted(name for name in present if not skipped & set(name.split("/")))

@@ -14,7 +14,7 @@ from orbit_registry.formats.globs import Glob, GlobIndex, parse_glob
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.workspace.files import Folders, walk
-from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git import Git, without_sites
 from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import RESERVED_NAMES, Workspace
 
@@ -88,7 +88,7 @@ def collect_vcs_state(
     head = git.head() if tracked is not None else None
     base = _base(git, head, against, unavailable) if tracked is not None else None
     edited = _edited(git, unavailable) if tracked is not None else None
-    untracked = tuple(git.untracked()) if edited is not None else ()
+    untracked = tuple(without_sites(git.untracked())) if edited is not None else ()
     changed = _changed(git, base, edited, untracked, tracked or (), unavailable)
     moved = [entry for entry in entries if entry.path in (changed or ())]
     against_commit = git.commit(against) if against is not None and tracked is not None else None

@@ -14,8 +14,8 @@ from orbit_registry.model.record import Record
 from orbit_registry.operations.citation_rewrite import mentioning_files
 from orbit_registry.repository.documents import decision_paths
 from orbit_registry.workspace.files import document_text
-from orbit_registry.workspace.git import Commit, newest_commits
-from orbit_registry.workspace.workspace import ORBIT, SITE_MANIFEST, Workspace
+from orbit_registry.workspace.git import Commit, newest_commits, without_sites
+from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 SURE, LIKELY = 1.0, 0.5
 """What a clue weighs: a name or a citation is meant, files of one commit may meet by chance."""
@@ -196,8 +196,7 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
     """Return for each record's path the globs that its scope may want; the records have their prose."""
     tracked = workspace.git.tracked() or []
     documents = {record.source.path for record in records if record.source is not None}
-    sites = tuple(path.removesuffix(SITE_MANIFEST) for path in tracked if path.endswith(f"/{SITE_MANIFEST}"))
-    pages = (path for path in tracked if sites and path.startswith(sites))
+    pages = {*tracked}.difference(without_sites(tracked))
     tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace), *filter(_MEDIA.search, tracked), *pages}))
     history = [commit for commit in newest_commits(workspace.git) if len(commit.files) <= MOST_FILES]
     cited = _citing_files(workspace, records, tree)

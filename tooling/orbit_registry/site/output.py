@@ -14,8 +14,7 @@ from pathlib import Path
 
 from orbit_registry.errors import RefusedError, UnsafePathError
 from orbit_registry.workspace.files import inside, write_error
-from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.workspace import SITE_MANIFEST
+from orbit_registry.workspace.git import SITE_MANIFEST, Git
 
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 MANIFEST = SITE_MANIFEST

@@ -23,10 +23,14 @@ GENERATED = ("search/search_index.json", "search.json")
 LONGEST_LEAD = 160
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _SKIPPED = re.compile(
-    r"(?:#|\||<!--|```|~~~|---|===|[-*+]?\s*\**(?:status|date|deciders|tags|legacy_id)\**\s*:)", re.IGNORECASE
+    r"(?:#|\||<!--|```|~~~|---|===|>\s*\[!\w+\]|[-*+]?\s*\**(?:status|date|deciders|tags|legacy_id)\**\s*:)",
+    re.IGNORECASE,
 )
+_ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s")
 _TAG = re.compile(r"<[^>]*>")
-_MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*_]{1,3}|^(?:[-*+>]|\d+[.)])\s+")
+_MARKS = re.compile(
+    r"!?\[([^\]]*)\]\([^)]*\)|`([^`]+)`|[`*]{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)|^(?:[-*+>]|\d+[.)])\s+"
+)
 
 
 def description_of(record: Record, prose: str) -> str:
@@ -123,13 +127,16 @@ def _table(index: Index) -> dict[str, object]:
 
 
 def lead(prose: str) -> str:
-    """Return the first line of a text that says something, without its Markdown: whole words, 160 characters."""
+    """Return the first paragraph of a text that says something, without its Markdown: whole words, 160 characters."""
+    paragraph: list[str] = []
     for line in prose.splitlines():
         stripped = line.strip()
-        if not stripped or _SKIPPED.match(stripped):
+        if not stripped or _SKIPPED.match(stripped) or (paragraph and _ITEM.match(stripped)):
+            if paragraph:
+                break
             continue
-        text = " ".join(_MARKS.sub(lambda mark: mark[1] or "", stripped).split())
-        if len(text) <= LONGEST_LEAD:
-            return text
-        return text[:LONGEST_LEAD].rpartition(" ")[0] + " …"
-    return ""
+        paragraph.append(_MARKS.sub(lambda mark: mark[1] or mark[2] or "", stripped))
+        if sum(map(len, paragraph)) > LONGEST_LEAD:
+            break
+    text = " ".join(" ".join(paragraph).split())
+    return text if len(text) <= LONGEST_LEAD else text[:LONGEST_LEAD].rpartition(" ")[0] + " …"

@@ -31,6 +31,8 @@ _REMOTE = re.compile(
 _PROGRAM_KEYS = (
     r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
 )
+SITE_MANIFEST = ".orbit-site.json"
+"""The file that marks a folder as a built site."""
 _SPECIAL = re.compile(r"[\\*?\[\]]| (?= *\Z)")
 """Characters with a meaning in a pattern of git."""
 _REPOSITORY_SCOPES = ("local", "worktree")
@@ -267,7 +269,9 @@ class Git:
         """Return the tracked files, None where git lists none, and the untracked ones that it would add."""
         try:
             tracked = self.tracked()
-            return tracked, self.untracked(without=without) if tracked is not None else []
+            if tracked is None:
+                return None, []
+            return without_sites(tracked), without_sites(self.untracked(without=without))
         except GitStoppedError:
             raise
         except GitError:
@@ -330,6 +334,13 @@ class Git:
             for tree in dict.fromkeys(filter(None, trees))
         }
         return {ref: listed.get(tree, []) for ref, tree in zip(refs, trees, strict=True)}
+
+
+def without_sites(paths: Iterable[str]) -> list[str]:
+    """Return paths that are not in a built site."""
+    paths = list(paths)
+    sites = tuple(path.removesuffix(SITE_MANIFEST) for path in paths if path.endswith(f"/{SITE_MANIFEST}"))
+    return [path for path in paths if not path.startswith(sites)] if sites else paths
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:

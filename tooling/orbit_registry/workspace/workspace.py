@@ -73,8 +73,6 @@ def _is_private(folder: Path) -> bool:
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o002
 
 
-SITE_MANIFEST = ".orbit-site.json"
-"""The file that marks a folder as a built site."""
 ORBIT = ".orbit"
 RESERVED_NAMES = frozenset(
     {"config.yaml", "baseline.yaml", "schemas", "state", "inbox", "kinds", "imported-from-orbit", ".gitignore"}
