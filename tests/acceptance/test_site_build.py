@@ -16,6 +16,7 @@ from tests.acceptance.site_cases import copied
 from tests.conftest import Git
 from tests.files import write
 
+from orbit_registry.checks import engine
 from orbit_registry.importers.importer import import_from
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.freshness.verify import Verification
@@ -48,6 +49,29 @@ def test_every_shown_record_has_a_page(demo: tuple[Path, Path, SiteResult]) -> N
         assert (out / url / "index.html").is_file()
     assert not (out / "learnings/L-00h1d").exists()
     assert all(b"L-00h1d" not in file.read_bytes() for file in out.rglob("*") if file.is_file())
+
+
+def test_the_page_of_a_record_is_light(demo: tuple[Path, Path, SiteResult]) -> None:
+    _, out, _ = demo
+    sizes = {page.parent.name: page.stat().st_size for page in out.glob("*/*-*/index.html")}
+    assert "ADR-0001" in sizes
+    assert {name: size for name, size in sizes.items() if size > 30_000} == {}
+
+
+def test_a_built_site_is_not_a_source(git_repo: Path) -> None:
+    for number, title in enumerate(("Keep time", "Old tools", "New tools"), 1):
+        status = "Superseded by [3. New tools](0003-new-tools.md)" if number == 2 else "Accepted"
+        text = f"# {number}. {title}\n\nDate: 2026-01-01\n\n## Status\n\n{status}\n\n## Decision\n\nSee ADR-0099.\n"
+        write(git_repo, f"docs/adr/{number:04d}-{title.lower().replace(' ', '-')}.md", text)
+    setup_workspace(git_repo, load_kinds())
+    import_from(git_repo, start=git_repo)
+    build(git_repo, git_repo / "site")
+    assert "ADR-0099" in (git_repo / "site/adrs/ADR-0001/index.md").read_text("utf-8")
+    import_from(git_repo, start=git_repo)
+    registry = Registry.open(git_repo)
+    assert len(registry.records) == 3
+    places = {finding.location.path.split("/")[0] for finding in engine.run(registry.workspace).diagnostics}
+    assert places == {"docs"}
 
 
 def test_what_has_no_content_is_nowhere(demo: tuple[Path, Path, SiteResult]) -> None:

@@ -106,6 +106,14 @@ def test_a_script_for_completion_is_printed(shell: str, capsys: pytest.CaptureFi
     assert "_ORBIT_COMPLETE=" in capsys.readouterr().out
 
 
+def test_completion_is_for_the_program_that_was_called(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["/bin/orbit-registry"])
+    assert run(["completion", "bash"]) == 0
+    assert "_ORBIT_REGISTRY_COMPLETE=" in capsys.readouterr().out
+
+
 def test_the_package_runs_as_a_module() -> None:
     done = subprocess.run([sys.executable, "-m", "orbit_registry", "--version"], capture_output=True, text=True)
     assert (done.returncode, done.stdout.startswith("orbit, version ")) == (0, True)

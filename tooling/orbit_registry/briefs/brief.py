@@ -118,7 +118,7 @@ class Brief:
         """Return why no record is in the brief, in one line."""
         drops = self.selection.drops
         if not drops:
-            return "no record applies: no live one has these paths, tags or words"
+            return "no live record has these paths, tags or words"
         row, reason = drops[0]
         more = f" and {len(drops) - 1:,} more" if len(drops) > 1 else ""
         return f"no record is shown; left out: {row.values[ID]} ({DROPS[reason]}){more}; `--format json` lists all"

@@ -137,10 +137,10 @@ def _stop_ignoring(root: Path, path: Path) -> list[str]:
     if top is None or text is None:
         return []
     line = ignore_pattern(path.relative_to(top).as_posix())
-    rest = re.sub(rf"^{re.escape(IGNORED)}\r?\n{re.escape(line)}\r?\n", "", text, count=1, flags=re.MULTILINE)
-    if rest == text:
+    without = re.sub(rf"^{re.escape(IGNORED)}\r?\n{re.escape(line)}\r?\n", "", text, count=1, flags=re.MULTILINE)
+    if without == text:
         return []
-    write_or_remove(top / ".gitignore", rest or None)
+    write_or_remove(top / ".gitignore", without or None)
     return [f"removed from .gitignore: {line}"]
 
 

@@ -41,8 +41,10 @@ def emoji(text: str) -> str:
 def _characters() -> dict[str, str]:
     from pymdownx.gemoji_db import aliases, emoji  # 10 ms, and most texts have none
 
-    drawn = {name: entry.get("unicode_alt", entry["unicode"]) for name, entry in emoji.items() if "unicode" in entry}
-    codes = {**drawn, **{alias: drawn[name] for alias, name in aliases.items() if name in drawn}}
+    characters = {
+        name: entry.get("unicode_alt", entry["unicode"]) for name, entry in emoji.items() if "unicode" in entry
+    }
+    codes = {**characters, **{alias: characters[name] for alias, name in aliases.items() if name in characters}}
     return {name: "".join(chr(int(part, 16)) for part in code.split("-")) for name, code in codes.items()}
 
 

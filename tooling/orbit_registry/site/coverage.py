@@ -72,9 +72,9 @@ def coverage_html(root: Folder, page: str) -> str:
     if not root.files:
         return ""
     folders = sorted(_rows(root, root.files), key=lambda folder: (-folder.files, folder.name))
-    if rest := folders[MOST:]:
-        files, covered = sum(folder.files for folder in rest), sum(folder.covered for folder in rest)
-        folders[MOST:] = [Folder(f"{len(rest):,} smaller folders", files, covered)]
+    if smaller := folders[MOST:]:
+        files, covered = sum(folder.files for folder in smaller), sum(folder.covered for folder in smaller)
+        folders[MOST:] = [Folder(f"{len(smaller):,} smaller folders", files, covered)]
     most = folders[0].files
     rows = "".join(_row(folder, page, most) for folder in folders)
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("Folder", "Files", "With a record", "Share"))

@@ -42,31 +42,31 @@ def sections_of(
     documents: Sequence[str],
     twins: Mapping[str, Twin],
 ) -> list[Section]:
-    """Return the parts of `llms.txt`: the repository's own pages in `groups`, records by kind, documents, the rest.
+    """Return the parts of `llms.txt`: the repository's own pages in `groups`, records by kind, documents, other pages.
 
     Pages are named by their URLs.
     """
-    rest = dict(twins)
+    remaining = dict(twins)
     sections = []
 
     def take(title: str, folder: str, urls: Iterable[str]) -> None:
-        sections.append(Section(title, folder, [rest.pop(url) for url in urls if url in rest]))
+        sections.append(Section(title, folder, [remaining.pop(url) for url in urls if url in remaining]))
 
     for title, urls in groups.items():
         take(title, f"{FOLDER}{safe_segment(title.lower())}/", urls)
     for kind in kinds:
         same = [record for record in records if record.kind.name == kind.name]
         same.sort(key=lambda record: record.phase != "live")
-        rest |= {url: record_entry(record, rest[url]) for record in same if (url := url_of(record)) in rest}
+        remaining |= {
+            url: record_entry(record, remaining[url]) for record in same if (url := url_of(record)) in remaining
+        }
         take(kind.labels, f"{kind.plural}/", map(url_of, same))
     take("Design documents", "documents/", documents)
-    take(OPTIONAL, f"{FOLDER}optional/", list(rest))
+    take(OPTIONAL, f"{FOLDER}optional/", list(remaining))
     return sections
 
 
-def lists(
-    title: str, summary: str, sections: Iterable[Section], base_url: str | None
-) -> Iterator[tuple[str, str]]:  # fmt: skip
+def lists(title: str, summary: str, sections: Iterable[Section], base_url: str | None) -> Iterator[tuple[str, str]]:
     """Yield `llms.txt` and its parts by their path: if it is too long, the longest sections have their own lists."""
     sections = [section for section in sections if section.twins]
     lines = [_lines(INDEX, section.twins, base_url) for section in sections]

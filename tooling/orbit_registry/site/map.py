@@ -46,8 +46,8 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
         if number
     ]
     linked = len({line.record.id for line in lines})
-    rest = len(records) - linked
-    note = f" {rest:,} record{' has' if rest == 1 else 's have'} none." if rest else ""
+    unlinked = len(records) - linked
+    note = f" {unlinked:,} record{' has' if unlinked == 1 else 's have'} none." if unlinked else ""
     return (
         f"<p>{' and '.join(counts)} between {linked:,} records.{note}</p>"
         f"{_section('Superseded', 'Below each record are those that it supersedes.', superseded)}"

@@ -10,7 +10,7 @@ from html import escape, unescape
 from urllib.parse import urlsplit
 
 from orbit_registry.site.check import PageFacts, resolved
-from orbit_registry.site.markdown import markdown_of
+from orbit_registry.site.html_to_markdown import markdown_of
 from orbit_registry.site.memo import Content, PageCache
 from orbit_registry.site.output import Output
 from orbit_registry.site.search_data import lead
@@ -27,6 +27,7 @@ _MAIN = [
 """The text of a page: in Material's themes, in others, and where a theme marks none."""
 _DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)"')
 _BODY = re.compile(r"<body\b[^>]*>")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PARAGRAPH = re.compile(r"(?![#>|`<!*-]|\d+\.)")
 
 
@@ -97,4 +98,7 @@ def _twin(out: Output, url: str, urls: Set[str], base_url: str | None, *, descri
     title = next((block for block in blocks if block.startswith("# ")), f"# {url}")
     meta = _DESCRIPTION.search(html) if described else None
     description = unescape(meta[1]) if meta else lead("\n".join(filter(_PARAGRAPH.match, blocks)))
-    return Content("\n\n".join([head, *blocks]) + "\n", [lead(title[2:]), " ".join(description.split()), [*targets]])
+    return Content(
+        "\n\n".join([head, *blocks]) + "\n",
+        [_ESCAPED.sub(r"\1", lead(title[2:])), " ".join(description.split()), [*targets]],
+    )

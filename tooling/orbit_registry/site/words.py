@@ -51,16 +51,16 @@ def restates(text: str, record: Record) -> bool:
 
 def without_restated(text: str, record: Record) -> str:
     """Return a decision's prose without the paragraphs at its start that only restate facts of the record."""
-    rest = text.lstrip()
+    remaining = text.lstrip()
     while True:
-        paragraph, _, after = rest.partition("\n\n")
+        paragraph, _, after = remaining.partition("\n\n")
         if paragraph.startswith("#") and _words(paragraph) == {"status"}:
             paragraph, _, after = after.lstrip().partition("\n\n")
             if not restates(paragraph, record) or not after.lstrip().startswith("#"):
-                return rest
+                return remaining
         elif _words(paragraph).isdisjoint(_KEYS) or not restates(paragraph, record):
-            return rest
-        rest = after.lstrip()
+            return remaining
+        remaining = after.lstrip()
 
 
 def _words(text: str) -> set[str]:

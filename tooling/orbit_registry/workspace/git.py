@@ -269,9 +269,7 @@ class Git:
         """Return the tracked files, None where git lists none, and the untracked ones that it would add."""
         try:
             tracked = self.tracked()
-            if tracked is None:
-                return None, []
-            return without_sites(tracked), without_sites(self.untracked(without=without))
+            return tracked, self.untracked(without=without) if tracked is not None else []
         except GitStoppedError:
             raise
         except GitError:

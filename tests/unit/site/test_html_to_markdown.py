@@ -3,7 +3,7 @@
 import pytest
 from markdown_it import MarkdownIt
 
-from orbit_registry.site.markdown import markdown_of
+from orbit_registry.site.html_to_markdown import markdown_of
 
 CASES = (
     ("<h2 id='s-two-words'>Two <em>words</em><a class='headerlink' href='#x'>¶</a></h2>", "## Two *words*"),

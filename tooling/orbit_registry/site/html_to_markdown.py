@@ -1,4 +1,7 @@
-"""Markdown of a page's HTML, for agents: headings, lists, tables, code and links, without navigation and forms."""
+"""Markdown of a page's HTML, for agents: headings, lists, tables, code and links, without navigation and forms.
+
+It writes alerts, footnotes and tasks as GitHub reads them, and skips what the theme adds.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,7 @@ def _cleaner() -> nh3.Cleaner:
 
 
 def markdown_of(html: str, links: Links = str) -> list[str]:
-    """Return the blocks of some HTML as Markdown; what runs or frames is left out."""
+    """Return the blocks of some HTML as Markdown, without scripts, forms and navigation."""
     clean = _VOID.sub(r"<\1\2/>", _cleaner().clean(html)).replace("&nbsp;", "\xa0")
     root = ElementTree.fromstring(f"<body>{_NO_XML.sub('', clean)}</body>")
     try:
