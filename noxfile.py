@@ -78,7 +78,7 @@ def in_memory() -> dict[str, str]:
 @nox.session(venv_backend="none")
 def tests(session: nox.Session) -> None:
     """Run the tests; arguments go to pytest."""
-    tools = environment(session, "mcp", "notify", "otel", "site", "test")
+    tools = environment(session, "enforce", "fleet", "mcp", "notify", "otel", "site", "test")
     words = ("-n", "auto", "--dist", "worksteal", *session.posargs)
     session.run(str(tools / "pytest"), *words, external=True, env=in_memory())
 
