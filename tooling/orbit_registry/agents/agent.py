@@ -233,11 +233,7 @@ def newest_first(paths: Iterable[Path]) -> list[Path]:
 
 
 def open_transcript(path: Path) -> BinaryIO:
-    """Open a plain file, never a link to one.
-
-    Raises:
-        OSError: it is no plain file, or can't be read.
-    """
+    """Open a plain file, never a link to one."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)

@@ -25,11 +25,7 @@ class FullText:
     """Records in an FTS5 table in memory: porter stems, ranked by BM25, with no idea of a status."""
 
     def __init__(self, records: Iterable[Record]) -> None:
-        """Read the records with their prose.
-
-        Raises:
-            UsageError: SQLite was built without FTS5.
-        """
+        """Read the records with their prose."""
         self._db = sqlite3.connect(":memory:")
         try:
             self._db.execute("CREATE VIRTUAL TABLE texts USING fts5(uid UNINDEXED, text, tokenize='porter unicode61')")

@@ -126,11 +126,7 @@ def prove(
     workspace: Workspace, records: RecordSet, searcher: Searcher, commits: int,
     on_progress: OnProgress = lambda step: None,
 ) -> Proof:  # fmt: skip
-    """Measure what the hook and the search show; `records` have their prose, `commits` are the newest that count.
-
-    Raises:
-        UsageError: there is no record, or no git repository.
-    """
+    """Measure what the hook and the search show; `records` have their prose, `commits` are the newest that count."""
     if not records:
         raise UsageError("there is no record to prove anything with", hint="orbit adr add, or orbit learning add")
     if workspace.git.top is None:

@@ -28,9 +28,6 @@ def load(text: str) -> object:
 
     Refuses duplicate keys, several documents, alias bombs, tags and `<<`, and what JSON can't hold: keys that are no
     texts, `.nan` and `.inf`. Dates stay strings.
-
-    Raises:
-        YamlProblemError: with the position, where the parser tells it.
     """
     if text.startswith("\ufeff"):
         text = text[1:]

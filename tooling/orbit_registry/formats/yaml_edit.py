@@ -25,9 +25,6 @@ def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) 
     """Return `text` changed to mean `new`; bytes of unchanged values, keys and comments stay.
 
     `order` places keys that are new at the top level. The result is read back and compared.
-
-    Raises:
-        YamlProblemError: the text can't be read, or its form can't be edited by span (an alias on the changed value).
     """
     old = load(text)
     if not isinstance(old, dict):

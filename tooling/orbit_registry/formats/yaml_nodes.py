@@ -30,11 +30,7 @@ _NO_TEXTS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "
 
 
 def compose(text: str) -> Node | None:
-    """Return the node tree of a text; None for an empty text.
-
-    Raises:
-        YamlProblemError: it is not YAML, or longer than `LONGEST`.
-    """
+    """Return the node tree of a text; None for an empty text."""
     if len(text) > LONGEST:
         message = f"the text has {len(text):,} characters; places are told in up to {LONGEST:,}"
         raise YamlProblemError(Problem(MALFORMED, message, Position(1), "move long text into a document"))

@@ -173,11 +173,7 @@ class HookCall:
     def _chosen(
         self, root: str, call: "Call", paths: list[str], session_log: "_PrintingSessionLog | None"
     ) -> tuple[str, list[str]]:
-        """Return the text to show, and in what the index is behind the files.
-
-        Raises:
-            OSError: the session log can't be written.
-        """
+        """Return the text to show, and in what the index is behind the files."""
         event = self.event
         index = open_index(root)
         if call.reads:
@@ -244,11 +240,7 @@ def _named_root() -> str | None:
 
 
 def load_agent(name: str) -> "AgentModule":
-    """Return the file of an agent, the only one of its kind that a call loads.
-
-    Raises:
-        ImportError: there is none of this name.
-    """
+    """Return the file of an agent, the only one of its kind that a call loads."""
     module: AgentModule = __import__(f"orbit_registry.agents.{name}", None, None, ["read"])
     return module
 

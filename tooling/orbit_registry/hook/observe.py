@@ -26,20 +26,12 @@ QUESTION = (
 
 
 def stop_question(root: str, session_log: SessionLog) -> str:
-    """Return the question to a session that stops, once, if a tool failed in it and the configuration asks.
-
-    Raises:
-        OSError: the session log can't be read.
-    """
+    """Return the question to a session that stops, once, if a tool failed in it and the configuration asks."""
     return QUESTION if setting_is_on(root, ASKS_AT_STOP) and session_log.mark(ASKED, only_after=FAILED) else ""
 
 
 def note_turn(root: str, ended: Event) -> None:
-    """Log a turn that ended without a note, if the configuration asks: how many calls it had, and whether one failed.
-
-    Raises:
-        OSError: the log can't be read.
-    """
+    """Log a turn that ended without a note, if the configuration asks: its number of calls, and whether one failed."""
     if not setting_is_on(root, NOTES_TURNS):
         return
     calls, failed = 0, False
@@ -98,9 +90,6 @@ def opened_ids(root: str, call: "Call", index: "Index | NoIndex", session_log: "
     """Return the ids of the records that a call reads: their own files, or the documents that state them.
 
     Of a document that states several records, those count that the session was shown.
-
-    Raises:
-        OSError: the session log can't be read.
     """
     ids: dict[str, None] = {}
     for text in call.reads:
@@ -128,11 +117,7 @@ def _ids_of_document(index: Index, path: str, session_log: "SessionLog | None") 
 
 
 def note_loaded(root: str, path: str, session_log: "SessionLog | None") -> list[str]:
-    """Note the records of a project's rule file as shown, and return their ids.
-
-    Raises:
-        OSError: the session log can't be written.
-    """
+    """Note the records of a project's rule file as shown, and return their ids."""
     ids = loaded_ids(path) if in_project(root, root, path) is not None else []
     if ids and session_log is not None:
         try:

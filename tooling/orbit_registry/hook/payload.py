@@ -39,13 +39,7 @@ class _ScannerSettings:
 
 
 def parse_json(text: str) -> object:
-    """Return the value that a JSON text begins with.
-
-    Raises:
-        ValueError: there is none.
-        StopIteration: it ends too early.
-        RecursionError: it is nested too deeply.
-    """
+    """Return the value that a JSON text begins with."""
     text = text.lstrip("\ufeff \t\r\n")
     try:
         scan = make_scanner(_ScannerSettings)

@@ -136,11 +136,7 @@ def pending_count(root: str) -> int:
 
 
 def private_folder(root: str, *names: str) -> str:
-    """Return a folder below the state, created for its owner alone.
-
-    Raises:
-        OSError: it can't be created, or something else is in its place.
-    """
+    """Return a folder below the state, created for its owner alone."""
     folder = f"{root}/.orbit"
     for name in ("state", *names):
         folder = f"{folder}/{name}"
@@ -154,11 +150,7 @@ def private_folder(root: str, *names: str) -> str:
 
 
 def content_of(path: str, most: int) -> bytes:
-    """Return the first bytes of a file; a pipe answers at once.
-
-    Raises:
-        OSError, ValueError: it can't be read.
-    """
+    """Return the first bytes of a file; a pipe answers at once."""
     handle = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK)
     try:
         return posix.read(handle, most)
@@ -167,11 +159,7 @@ def content_of(path: str, most: int) -> bytes:
 
 
 def prune(root: str, now: float, *names: str) -> None:
-    """Remove files of a folder below the state that have not changed for `KEPT_DAYS`.
-
-    Raises:
-        OSError: the folder can't be read.
-    """
+    """Remove files of a folder below the state that have not changed for `KEPT_DAYS`."""
     folder = private_folder(root, *names)
     for name in listdir(folder):
         try:

@@ -16,11 +16,7 @@ _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | pos
 
 
 def refresh(root: str, behind: list[str]) -> bool:
-    """Start a sync for changes that none was started for in the last minute; say whether it was started.
-
-    Raises:
-        OSError: the state can't be written, or there is no interpreter to start.
-    """
+    """Start a sync for changes that none was started for in the last minute; say whether it was started."""
     handle = posix.open(f"{private_folder(root, 'cache')}/{NAME}", _FLAGS, 0o600)
     try:
         posix.lockf(handle, posix.F_TLOCK, 0)
@@ -42,11 +38,7 @@ def refresh(root: str, behind: list[str]) -> bool:
 
 
 def capture(root: str, agent: str, transcript: str) -> bool:
-    """Start a capture of an ended session if the configuration asks; say whether it was started.
-
-    Raises:
-        OSError: there is no interpreter to start.
-    """
+    """Start a capture of an ended session if the configuration asks; say whether it was started."""
     index = open_index(root)
     if not (isinstance(index, Index) and index.settings & CAPTURES):
         return False

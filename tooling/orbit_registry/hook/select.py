@@ -67,11 +67,7 @@ ALWAYS, BY_PATH, LINKED = "always", "path", "relevant_and_linked"
 
 
 def select(index: "Index", context: Context, session_log: "SessionLog | None" = None) -> Selection:
-    """Return the records to show; the session log, if any, has noted them as shown.
-
-    Raises:
-        OSError: the session log can't be written; nothing may be shown then, or it would be shown again and again.
-    """
+    """Return the records to show; the session log, if any, has noted them as shown."""
     has_request = (
         context.paths
         or context.tags

@@ -68,21 +68,13 @@ class SessionLog:
         self._torn = False
 
     def begin(self) -> list[str]:
-        """Return the shown ids, and lock the log until `end`.
-
-        Raises:
-            OSError: it can't be opened, locked or read.
-        """
+        """Return the shown ids, and lock the log until `end`."""
         lines = [line for line in self._lines() if len(line) <= LONGEST_ID]
         self.named = {line[1:] for line in lines if line[0] == _NAMED}
         return [line for line in lines if line[0] not in "-_." and _IDS.issuperset(line)]
 
     def add(self, ids: list[str], titled: "Sequence[str]" = ()) -> None:
-        """Note ids as shown, and those of which the titles were, in one write; only between `begin` and `end`.
-
-        Raises:
-            OSError: they can't all be written.
-        """
+        """Note ids as shown, and those of which the titles were, in one write; only between `begin` and `end`."""
         self._write("".join(f"{line}\n" for line in (*ids, *(f"{_NAMED}{record_id}" for record_id in titled))))
 
     def end(self) -> None:
@@ -92,11 +84,7 @@ class SessionLog:
             self._handle = -1
 
     def mark(self, word: str, only_after: str = "") -> bool:
-        """Note a word once for the session, if `only_after` was noted; say whether it was noted now.
-
-        Raises:
-            OSError: as `begin`.
-        """
+        """Note a word once for the session, if `only_after` was noted; say whether it was noted now."""
         try:
             lines = self._lines()
             is_new = f"{_WORD}{word}" not in lines and (not only_after or f"{_WORD}{only_after}" in lines)
@@ -111,9 +99,6 @@ class SessionLog:
 
         Hosts announce one compaction by several events in any order; a later one passes `unless_within` seconds and
         changes nothing after a first one.
-
-        Raises:
-            OSError: as `begin`.
         """
         now = int(time())
         try:

@@ -47,9 +47,6 @@ def records_for_result(
     """Return the records for a call and its output, and in what the index is behind the files.
 
     Of the output's words those count that are files of the project.
-
-    Raises:
-        OSError: the session log can't be written; nothing may be shown then.
     """
     started = monotonic()
     paths, loggable = project_paths(root, call.folder, call)
@@ -88,9 +85,6 @@ def records_for_paths(
 
     `loggable` are the paths that may be logged (all, if not given), `shown_ids` those that the result already holds,
     `returned` those of them that are linked, each with its targets; `started` is by the monotonic clock.
-
-    Raises:
-        OSError: as `records_for_result`.
     """
     start = monotonic() if started is None else started
     event = Event(SURFACE, time())

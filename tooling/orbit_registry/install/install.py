@@ -73,11 +73,7 @@ def command_of(agent: Agent, scope: Scope, root: Path) -> str:
 
 
 def settings_file(agent: Agent, scope: Scope | None) -> tuple[Scope, SettingsFile]:
-    """Return the scope, the agent's default if None, and its settings file.
-
-    Raises:
-        RefusedError: the agent has no settings of this scope.
-    """
+    """Return the scope, the agent's default if None, and its settings file."""
     chosen = scope or agent.default_scope
     if chosen not in agent.settings:
         options = " or ".join(f"--scope {option}" for option in agent.settings)
@@ -86,11 +82,7 @@ def settings_file(agent: Agent, scope: Scope | None) -> tuple[Scope, SettingsFil
 
 
 def settings_path(root: Path, file: SettingsFile | ServersFile) -> Path:
-    """Return the path of a settings file.
-
-    Raises:
-        UnsafePathError: a folder on the way to it in the project is a symbolic link.
-    """
+    """Return the path of a settings file."""
     if not file.path.startswith("~/"):
         return inside(root, file.path)
     first, *below = PurePosixPath(file.path).parts[1:]
@@ -113,12 +105,7 @@ def status(root: Path, names: Iterable[str] = ()) -> list[HookState]:
 
 
 def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
-    """Return the state of one settings file.
-
-    Raises:
-        RefusedError: the file is no settings, or the agent has none of this scope.
-        UnreadableFileError: it can't be read.
-    """
+    """Return the state of one settings file."""
     scope, file = settings_file(agent, scope)
     path = settings_path(root, file)
     text = file_text(path)
@@ -130,13 +117,7 @@ def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
 
 
 def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
-    """Put our entries into a settings file, in place of those of an earlier version.
-
-    Raises:
-        RefusedError: the file is no settings, or the agent has none of this scope; nothing was changed.
-        UnreadableFileError: it can't be read.
-        WriteError: it can't be written.
-    """
+    """Put our entries into a settings file, in place of those of an earlier version."""
     state = state_of(root, agent, scope)
     if state.current:
         return state
@@ -187,10 +168,6 @@ def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> s
 
     A repository may bring settings with a command that looks like ours, so only today's command, to the letter, is
     returned.
-
-    Raises:
-        RefusedError: it is another one, the file is no settings, or the agent has none of this scope.
-        UnreadableFileError: it can't be read.
     """
     scope, file = settings_file(agent, scope)
     path = settings_path(root, file)

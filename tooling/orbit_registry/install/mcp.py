@@ -60,11 +60,7 @@ def sharing_agents(agent: Agent) -> str:
 
 
 def install_server(root: Path, agent: Agent, *, dry_run: bool = False) -> ServerState:
-    """Name our server in an agent's file; other bytes stay.
-
-    Raises:
-        RefusedError: the file is not what the agent reads, or has another server of our name; nothing was changed.
-    """
+    """Name our server in an agent's file; other bytes stay."""
     file, path, text = _file(root, agent)
     new_text = _with_block(text, path) if file.key == "" else _with_entry(text, file, str(path))
     if new_text != text and not dry_run:

@@ -48,11 +48,7 @@ class Container:
 
 
 def parse(text: str, what: str) -> Any:
-    """Return the value of a JSON text; `what` names the file in errors.
-
-    Raises:
-        RefusedError: it is not JSON.
-    """
+    """Return the value of a JSON text; `what` names the file in errors."""
     try:
         return json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
@@ -166,11 +162,7 @@ class JsonSettings:
     spec: JsonHooks
 
     def with_entries(self, text: str | None, command: str, what: str) -> str:
-        """Return the settings with our entries; None means no file.
-
-        Raises:
-            RefusedError: the text is no settings; `what` names the file.
-        """
+        """Return the settings with our entries; None means no file."""
         entries = self._made(command)
         if text is None:
             content = {HOOKS: {event: [entry] for event, entry in entries.items()}, **self.spec.head}
@@ -193,11 +185,7 @@ class JsonSettings:
         return text
 
     def without_entries(self, text: str, what: str) -> str | None:
-        """Return the settings without our entries; None if the file held nothing else.
-
-        Raises:
-            RefusedError: as `with_entries`.
-        """
+        """Return the settings without our entries; None if the file held nothing else."""
         if not self.commands(text, what):
             return text
         top, hooks = self._top(text), self._hooks(text)
@@ -212,19 +200,11 @@ class JsonSettings:
         return None if whole_file and remaining == self.spec.head and self._plain(text) == text else text
 
     def commands(self, text: str, what: str) -> list[str]:
-        """Return our commands, in the order of the text.
-
-        Raises:
-            RefusedError: as `with_entries`.
-        """
+        """Return our commands, in the order of the text."""
         return [command for _, _, command in self._installed(text, what)]
 
     def is_current(self, text: str, command: str, what: str) -> bool:
-        """Say whether our entries are exactly those that would be installed today.
-
-        Raises:
-            RefusedError: as `with_entries`.
-        """
+        """Say whether our entries are exactly those that would be installed today."""
         expected = {(event, json.dumps(entry, sort_keys=True), command) for event, entry in self._made(command).items()}
         installed = self._installed(text, what)
         return (
@@ -334,11 +314,7 @@ class CommandFileSettings:
     spec: CommandFile
 
     def with_entries(self, text: str | None, command: str, what: str) -> str:
-        """Return the file with a command; our earlier one is replaced.
-
-        Raises:
-            RefusedError: another file is there; `what` names it.
-        """
+        """Return the file with a command; our earlier one is replaced."""
         self._refuse(text, what)
         return self._template().replace(COMMAND, self._quoted(command))
 

@@ -86,11 +86,7 @@ class _Call:
         self._environment = {**os.environ, **{name: words.get(word, word) for name, word in agent.environment.items()}}
 
     def run(self, command: str) -> subprocess.CompletedProcess[bytes]:
-        """Run a command with the call's payload.
-
-        Raises:
-            subprocess.TimeoutExpired: it does not end in time.
-        """
+        """Run a command with the call's payload."""
         return subprocess.run(
             ["/bin/sh", "-c", command],
             input=self._content,
@@ -107,11 +103,7 @@ class _Call:
 
 
 def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
-    """Run a command with the payload of an edit of a tracked file with a pushed record, if there is one.
-
-    Raises:
-        SnapshotError: the index can't be made.
-    """
+    """Run a command with the payload of an edit of a tracked file with a pushed record, if there is one."""
     path = _matched(workspace, current_index(workspace))
     call = _Call(workspace, agent, path or NOWHERE)
     started = time.monotonic()

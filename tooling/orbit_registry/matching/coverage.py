@@ -66,12 +66,7 @@ class Coverage:
 
 
 def coverage(workspace: Workspace) -> Coverage:
-    """Return the coverage of the tracked files, those of the registry itself left out.
-
-    Raises:
-        GitError: git is missing, or its index is broken.
-        SnapshotError: the push index can't be read.
-    """
+    """Return the coverage of the tracked files, those of the registry itself left out."""
     index = current_index(workspace)
     files = workspace.git.tracked()
     if files is None:

@@ -110,9 +110,6 @@ def current_index(workspace: Workspace) -> Index:
     """Return the push index, brought up to date.
 
     Where the disk refuses, the index is made in memory.
-
-    Raises:
-        SnapshotError: it can't be read even so.
     """
     index: Index | reader.NoIndex
     try:
@@ -158,9 +155,6 @@ def match(
     A record that names tasks is left out where `task` is given and is none of them, and so is one of another project
     than the current one (`hook.context.working_project`). `everything` adds records that are pending, closed or
     expired. `now` is in seconds since 1970.
-
-    Raises:
-        UsageError: a path is not one from the root.
     """
     index = current_index(workspace)
     seconds, current_project = time.time() if now is None else now, working_project(project)
@@ -198,9 +192,6 @@ def explain(workspace: Workspace, path: str, *, project: str = "", now: float | 
     """Return a verdict on every record that is related to a path: those that are shown first, in rank order.
 
     The index is read without a sync, as a hook does; where there is none, one is made.
-
-    Raises:
-        UsageError: the path is not one from the root.
     """
     path = project_path(path)
     index = open_index(workspace)

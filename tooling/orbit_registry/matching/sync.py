@@ -92,12 +92,7 @@ def open_index(workspace: Workspace) -> reader.Index | reader.NoIndex:
 
 
 def sync_index(workspace: Workspace, inputs: Inputs | None = None, *, rebuild: bool = False) -> IndexSync:
-    """Bring the push index up to date; where nothing changed, nothing is written. `inputs` were read a moment ago.
-
-    Raises:
-        WriteError: the disk refused; the old index is kept.
-        LockTimeoutError: another process is building.
-    """
+    """Bring the push index up to date; where nothing changed, nothing is written. `inputs` were read a moment ago."""
     path = Path(index_file(str(workspace.root)))
     index, inputs = open_index(workspace), inputs or inputs_of(workspace)
     if not rebuild and isinstance(index, Index) and _is_made_from(index, inputs) and index.inputs == inputs.lines:

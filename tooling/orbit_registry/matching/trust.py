@@ -23,11 +23,7 @@ _NAMING = "refs/remotes/origin/HEAD"
 
 
 def untrusted(workspace: Workspace, records: Iterable[Record]) -> set[str]:
-    """Return the files of the records of which something differs from the default branch, or is not there.
-
-    Raises:
-        GitError: git is missing, or takes too long.
-    """
+    """Return the files of the records of which something differs from the default branch, or is not there."""
     commit = _trusted_commit(workspace)
     if commit is None:
         return set()

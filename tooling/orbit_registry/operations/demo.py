@@ -115,11 +115,7 @@ IDENTITY = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "co
 
 
 def make_demo(folder: Path, kinds: KindTable) -> Path:
-    """Make the project in a new or empty folder, as a git repository with one commit.
-
-    Raises:
-        UsageError: the folder holds something.
-    """
+    """Make the project in a new or empty folder, as a git repository with one commit."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty", hint="name a folder that does not exist yet")
     is_new = not folder.exists()

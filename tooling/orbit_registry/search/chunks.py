@@ -82,11 +82,7 @@ class _Piece:
 
 
 def chunking_from(value: object) -> Chunking:
-    """Return what a record's `chunking` states, with the defaults for what it leaves out.
-
-    Raises:
-        UsageError: there is no such strategy, or the sizes contradict each other.
-    """
+    """Return what a record's `chunking` states, with the defaults for what it leaves out."""
     options = dict(value) if isinstance(value, Mapping) else {}
     if "levels" in options:
         options["levels"] = tuple(options["levels"])

@@ -98,11 +98,7 @@ def shape(text: str) -> str:
 
 
 def context_weights(text: str) -> dict[str, float]:
-    """Read `reviewer,jira-api=1.5`: tags and what each weighs; those without a weight get the others' average.
-
-    Raises:
-        UsageError: a weight is not a number from 0 up.
-    """
+    """Read `reviewer,jira-api=1.5`: tags and what each weighs; those without a weight get the others' average."""
     weights: dict[str, float] = {}
     plain = []
     for part in text.split(","):

@@ -125,9 +125,6 @@ class Searcher:
         asked for, and a status that searches find.
 
         Without a text, a tag or a path leads to all in its scope, in the order in which they are pushed.
-
-        Raises:
-            UsageError: the text has no word to search for, or a budget is none.
         """
         _refuse_empty(query)
         budget, names_of = query.depth, self._workspace.config.names_of
@@ -150,12 +147,7 @@ class Searcher:
         return SearchResult(hits, max(number - len(hits), 0), unknown, budget.name, note=self._note, retired=retired)
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
-        """Return the records' vectors and those of some texts; None where no model is configured.
-
-        Raises:
-            ConfigError: the model can't be used.
-            ProgramError: it is a program that failed.
-        """
+        """Return the records' vectors and those of some texts; None where no model is configured."""
         return None if self._embedder is None else self._meanings.vectors([without_secrets(text) for text in texts])
 
     # ------------------------------------------------------------------------------------------------------- steps

@@ -99,9 +99,6 @@ def similar_pairs(texts: Mapping[str, str], threshold: float = 0.55, only: Colle
 
     Texts without terms are like nothing. At most `MOST_PAIRS` are returned, not the most alike but the same ones
     each time: give one text for each `normalised` form to keep exact copies out.
-
-    Raises:
-        UsageError: the threshold is not above 0 and at most 1.
     """
     if not 0 < threshold <= 1:
         raise UsageError(f"the similarity threshold is {threshold}", hint="give one above 0 and at most 1")

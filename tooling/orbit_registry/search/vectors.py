@@ -43,11 +43,7 @@ class Embedder:
 
 
 def model2vec(location: str, root: Path) -> Embedder:
-    """Return a static model as `model2vec` loads it, from a folder or by its name on the hub, when it is first asked.
-
-    Raises:
-        ConfigError: it lies outside the project, or its folder can't be read.
-    """
+    """Return a static model that `model2vec` loads when it is first asked, from a folder or by its name on the hub."""
     folder = _folder_of(location, root)
     state = []
     try:
@@ -126,11 +122,7 @@ class Meanings:
     """The vectors of texts, by key, made only of those that changed since the last run."""
 
     def __init__(self, workspace: Workspace, embedder: Embedder, texts: Mapping[str, str]) -> None:
-        """Make what is missing.
-
-        Raises:
-            ConfigError: the model can't be used.
-        """
+        """Make what is missing."""
         self._embedder = embedder
         cut = {key: text[:LONGEST] for key, text in texts.items()}
         digests = {key: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for key, text in cut.items()}
@@ -148,11 +140,7 @@ class Meanings:
         self._vectors = {key: current[digest] for key, digest in digests.items()}
 
     def cosines(self, text: str) -> dict[str, float]:
-        """Return how near each text is to one, from -1 to 1.
-
-        Raises:
-            ConfigError: the model can't be used.
-        """
+        """Return how near each text is to one, from -1 to 1."""
         (query_vector,) = self._embed([text[:LONGEST]])
         if any(len(vector) != len(query_vector) for vector in self._vectors.values()):
             hint = "delete orbit/cache.sqlite in git's folder"
@@ -160,11 +148,7 @@ class Meanings:
         return {key: math.fsum(map(mul, query_vector, vector)) for key, vector in self._vectors.items()}
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors that there are, with those of more texts.
-
-        Raises:
-            ConfigError: the model can't be used.
-        """
+        """Return the vectors that there are, with those of more texts."""
         more = self._embed([text[:LONGEST] for text in texts]) if texts else []
         return Vectors(self._embedder.name, self._vectors, dict(zip(texts, more, strict=True)))
 

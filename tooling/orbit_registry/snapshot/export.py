@@ -273,10 +273,6 @@ def export_snapshot(
 
     It holds what `site.publish` admits, or all that is shared where `unfiltered` is given. `reading` is what the caller
     has read already. `vectors` makes those that the copy is to hold. On any failure an existing file stays.
-
-    Raises:
-        UsageError: vectors are wanted, and there is no model, or a filter that they would tell past.
-        RefusedError: a file is there that is no earlier export.
     """
     loaded = vectors(()) if vectors is not None else None
     if vectors is not None and loaded is None:

@@ -78,11 +78,7 @@ class QueryResult:
         return [dict(zip(names, map(_plain, row), strict=True)) for row in self.rows]
 
     def render(self, form: str) -> str:
-        """Return the answer as a table, JSON (a list of objects) or CSV, with a line break at its end.
-
-        Raises:
-            UsageError: there is no such format.
-        """
+        """Return the answer as a table, JSON (a list of objects) or CSV, with a line break at its end."""
         if form == "json":
             return inert_json(json.dumps(self.as_data(), ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
         if form == "csv":
@@ -103,10 +99,6 @@ def query(
     """Return the answer to one question, as a table, JSON or CSV; the snapshot is brought up to date first.
 
     `vectors` are asked where the question is about vectors.
-
-    Raises:
-        ConfigError: vectors are asked for, and the configured model can't be used.
-        UsageError: there is no such format.
     """
     # Events are written at every call, so they don't cause a build; a query of them gets the current ones.
     asks = any(name in sql.casefold() for name in ("events", "outcome_scores"))
@@ -172,9 +164,6 @@ def run_query(
 
     `events` are the lines of the event log, where the table of events is to hold those of now; `vectors` become a
     further table.
-
-    Raises:
-        CorruptSnapshotError: the file can't be opened.
     """
     with open_snapshot(path) as connection:
         timer = threading.Timer(seconds, connection.interrupt)
@@ -228,11 +217,7 @@ def _add_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors) -> Non
 
 @contextlib.contextmanager
 def open_snapshot(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a read-only connection that reaches neither other files nor the network, and can't be made to.
-
-    Raises:
-        CorruptSnapshotError: the file can't be opened.
-    """
+    """Yield a read-only connection that reaches neither other files nor the network, and can't be made to."""
     try:
         connection = duckdb.connect(str(path), read_only=True, config=_CLOSED)
     except duckdb.Error as error:

@@ -36,10 +36,6 @@ def nest_headings(text: str, level: int) -> str:
     """Return prose with its headings moved below a heading of `level` (1 to 6), with `\\n` as the line end.
 
     Relative levels stay as far as Markdown's six allow. Code, quotes and lists stay.
-
-    Raises:
-        RefusedError: it begins with a front matter, or leaves a code fence, a comment or an HTML block open, which
-            would swallow the text below it.
     """
     bare = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     if bare.startswith("---") and parse_markdown(bare).front_matter is not None:
@@ -104,9 +100,6 @@ def refuse_restated(before: str, after: str, path: str) -> None:
     """Raise if new prose in a document states its number, title, status or date again.
 
     Both texts are of the document at `path`, without the prose and with it.
-
-    Raises:
-        RefusedError: it names the line.
     """
     old, new = read_document(before, path), read_document(after, path)
     if old.format != new.format or len(old.entries) != len(new.entries):
@@ -298,9 +291,6 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
     """Return `text` with a dated amendment at the end of the entry, under `Amendments` in its language.
 
     `task` may be ''. A missing section is added; in a log it is inside the entry.
-
-    Raises:
-        RefusedError: the text can't be part of a document; see `nest_headings`.
     """
     newline = newline_of(text)
     document = parse_markdown(text)
