@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from orbit_registry.briefs.task_class import TaskClass
 from orbit_registry.briefs.tasks import CLASSIFIER, COMMAND, class_of, resolve_task, why_unresolved
-from orbit_registry.errors import GitError, UsageError
+from orbit_registry.errors import UsageError
 from orbit_registry.hook.context import BRIEF, CODE, DROPS, TRIGGERS, Context, Selection, working_project
 from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.index import ID, KIND, PATH, Index
@@ -19,7 +18,7 @@ from orbit_registry.hook.project import session_of_process
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.matching.match import current_index
+from orbit_registry.matching.match import current_index, scope_widths
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.model.scope import Task
 from orbit_registry.workspace.config import GENERAL, Categories, agent_name
@@ -155,22 +154,13 @@ def _context(workspace: Workspace, inputs: BriefInputs, now: float, index: Index
         project=inputs.task.project, task_class=CODE if writes_code else "", text=inputs.task.words,
         min_relevance=workspace.config.setting("rules", "min_relevance"),
         budgets={kind.name: kind.brief["budget"] for kind in workspace.kinds if "budget" in kind.brief},
-        widths=_widths(workspace, index) if inputs.paths else {},
+        widths=scope_widths(workspace, index) if inputs.paths else {},
     )  # fmt: skip
     if inputs.categories is not None:
         limits = workspace.config.learnings
         context.categories, context.budgets = inputs.categories.names or (_NONE,), {}
         context.per_category, context.per_call, context.tokens = limits.per_category, 0, limits.tokens
     return context
-
-
-def _widths(workspace: Workspace, index: Index) -> Mapping[int, int]:
-    """Return how many tracked files the scope of each record has, by its number."""
-    try:
-        files = workspace.git.tracked() or ()
-    except GitError:
-        return {}
-    return Counter(hit >> 32 for file in files for hit in index.match(file))
 
 
 _NONE = ""

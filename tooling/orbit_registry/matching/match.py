@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from orbit_registry.errors import OrbitError, SnapshotError, WriteError
+from orbit_registry.errors import GitError, OrbitError, SnapshotError, WriteError
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import DROPS, TRIGGERS, is_other_project, working_project
 from orbit_registry.hook.index import Index, Row
@@ -54,6 +55,11 @@ class Match:
     expired: bool
     doubt: str = ""
     """Why it may be out of date."""
+
+    @property
+    def is_personal(self) -> bool:
+        """Say whether it is the user's own record, and none of the project."""
+        return is_personal(self.row)
 
     def as_data(self) -> dict[str, object]:
         """Return the match as JSON shows it."""
@@ -186,6 +192,15 @@ def match(
         linked_rules(index, [entry.row for entry in matches if entry.row.number < index.pushed], {})
     )
     return sorted(matches, key=lambda entry: entry.row.number)
+
+
+def scope_widths(workspace: Workspace, index: Index) -> Mapping[int, int]:
+    """Return how many tracked files the scope of each record has, by its number."""
+    try:
+        files = workspace.git.tracked() or ()
+    except GitError:
+        return {}
+    return Counter(hit >> 32 for file in files for hit in index.match(file))
 
 
 def explain(workspace: Workspace, path: str, *, project: str = "", now: float | None = None) -> list[Verdict]:

@@ -239,9 +239,9 @@ class Git:
         """Return the hash of the commit that a revision names."""
         return self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
 
-    def merge_base(self, revision: str) -> str | None:
-        """Return the merge base of HEAD and a revision."""
-        return self.ask("merge-base", "HEAD", revision)
+    def merge_base(self, revision: str, head: str = "HEAD") -> str | None:
+        """Return the merge base of two revisions."""
+        return self.ask("merge-base", head, revision)
 
     def default_branch(self) -> str | None:
         """Return the branch that others merge into, as an existing revision."""

@@ -1,0 +1,67 @@
+"""`orbit diff`: what a change does to the records, for the reviewer of a pull request."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import click
+
+from orbit_registry.cli.output import emit, open_registry
+from orbit_registry.model.ids import is_safe_id
+from orbit_registry.registry import Registry
+from orbit_registry.render.changes import changes_markdown, changes_text, check_command
+from orbit_registry.review.changes import ChangeReport, compare
+
+
+@click.command("diff")
+@click.argument("revisions", metavar="BASE[..HEAD]")
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+    help="Output format; markdown is a comment for a pull request.",
+)
+def diff(revisions: str, output: str) -> None:
+    """Show what a change does to the records.
+
+    It lists the accepted records that apply to the changed files, the narrowest scopes first; the records that the
+    change adds, changes or removes; numbers that other branches took; and what the gate finds that it did not find
+    before. Without HEAD it compares the work tree. The change begins where HEAD left BASE. The exit code is 0 whatever
+    it finds: `orbit check --against BASE` is the gate.
+
+    \b
+    orbit diff main
+    orbit diff origin/main..HEAD --format markdown
+    """
+    registry = open_registry()
+    report = compare(registry.workspace, revisions)
+    if output == "markdown":
+        click.echo(_markdown(registry, report), nl=False)
+        return
+    following = [check_command(report)] if report.findings else []
+    emit(output, report.as_data(), changes_text(report), next_commands=following, diagnostics=report.findings)
+
+
+def _markdown(registry: Registry, report: ChangeReport) -> str:
+    """Return the comment; a record's link leads to its page where the site has an address, else into the repository."""
+    from orbit_registry.site.hosting import forge_of, public_address
+    from orbit_registry.site.urls import record_url
+
+    workspace = registry.workspace
+    config, git = workspace.config, workspace.git
+    repository = config.setting("site", "repository") or public_address(git.origin())
+    commit = report.head or git.head()
+    forge = forge_of(repository, commit, commit, config.setting("site", "forge"), git.prefix)
+    base_url = str(config.setting("site", "base_url"))
+
+    def file(path: str) -> str:
+        return forge.built(path) or quote(path)
+
+    def page(path: str) -> str:
+        *_, plural, record_id, _ = ["", "", *path.split("/")]
+        is_page = base_url and workspace.kinds.of_plural(plural) is not None and is_safe_id(record_id)
+        return f"{base_url.rstrip('/')}/{record_url(plural, record_id)}" if is_page else file(path)
+
+    return changes_markdown(report, page, file)

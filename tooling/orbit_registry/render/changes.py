@@ -1,0 +1,168 @@
+"""What a change does to the records, as text and as Markdown for a comment on a pull request."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from orbit_registry.checks.report import printable
+from orbit_registry.formats.untrusted import inert_line, one_line
+from orbit_registry.hook.index import ID, PATH
+from orbit_registry.matching.match import Match
+from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.review.changes import ChangeReport, RecordChange
+
+MARKER = "<!-- orbit-diff -->"
+"""First line of the comment, by which the next run finds it."""
+LISTED = 10
+"""Entries of a list that are shown at once."""
+_LONGEST = 300
+_SPECIAL = re.compile(r"[\\`*_\[\]<>~$&]")
+_REFERENCE = re.compile(r"(?<=[@#!%&$~])(?=[\w{\"])|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=\bGH)(?=-\d)")
+"""Where a forge would begin a mention, a reference or a link: an invisible sign goes there."""
+_MARKS = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.NOTE: "ℹ️"}
+
+Link = Callable[[str], str]
+"""Returns the address of a file of the repository."""
+
+
+def escaped(text: str) -> str:
+    """Return a text as one line that Markdown, HTML and a forge show as plain words."""
+    line = inert_line(text).replace("&lt;", "<")
+    line = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    return _SPECIAL.sub(r"\\\g<0>", _REFERENCE.sub("\u200b", line))
+
+
+def code(text: str) -> str:
+    """Return a text as code within a line."""
+    line = printable(one_line(text))
+    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    space = " " if fence != "`" else ""
+    return f"{fence}{space}{line}{space}{fence}".replace("|", "¦")
+
+
+def counts_text(report: ChangeReport) -> str:
+    """Return how much there is of everything, in one line."""
+    findings = Counter(finding.severity for finding in report.findings)
+    changes = Counter(change.what for change in report.records)
+    counts = [
+        _count(len(report.files), "file"),
+        f"{_count(len(report.matches), 'record')} {'applies' if len(report.matches) == 1 else 'apply'}",
+        *(f"{changes[what]} {what}" for what in ("added", "changed", "removed") if changes[what]),
+        *(_count(findings[severity], severity.value) for severity in Severity if findings[severity]),
+    ]
+    return ", ".join(counts)
+
+
+def check_command(report: ChangeReport) -> str:
+    """Return the command that runs the gate on the change."""
+    return f"orbit check --against {shlex.quote(report.base_name)}"
+
+
+def changes_text(report: ChangeReport) -> str:
+    """Return the report as people read it in a terminal."""
+    lines = [counts_text(report)]
+    if report.matches:
+        lines += ["", "Records that apply to these files:"]
+        lines += [f"  {_id(entry)}  {one_line(_title(entry))}  ({_way(entry)})" for entry in report.matches[:LISTED]]
+        lines += _more(len(report.matches), "--format json")
+    if report.records:
+        lines += ["", "Records that change:"]
+        for change in report.records[:LISTED]:
+            record = change.record
+            fields = f"  ({'; '.join(map(str, change.fields))})" if change.fields else ""
+            lines.append(one_line(f"  {change.what:<7}  {record.id}  {record.status.name}  {record.title}{fields}"))
+        lines += _more(len(report.records), "--format json")
+    if report.collisions:
+        lines += ["", "Numbers that other branches took:"]
+        lines += [f"  {entry.record.id}  {', '.join(entry.branches)}" for entry in report.collisions]
+        lines.append(f"  take the next one: `orbit adr renumber {report.collisions[0].record.id}`")
+    findings = _ordered(report.findings)
+    if findings:
+        lines += ["", "What the gate finds:"]
+        lines += [
+            f"  {finding.location}: {finding.severity} {finding.code} {one_line(finding.message)}"
+            for finding in findings[:LISTED]
+        ]
+        lines += _more(len(findings), check_command(report))
+    return "\n".join(lines)
+
+
+def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
+    """Return the report as the comment; `page` gives the address of a record's file on the site, `file` elsewhere."""
+    parts = [MARKER, "### Decisions in this change", counts_text(report)]
+    findings = _ordered(report.findings)
+    if findings:
+        parts.append(_section("What the gate finds", [_finding(finding, file) for finding in findings]))
+    if report.collisions:
+        rows = [
+            f"- {code(entry.record.id)} is another record on {', '.join(map(code, entry.branches))}: "
+            f"`orbit adr renumber {entry.record.id}`"
+            for entry in report.collisions
+        ]
+        parts.append(_section("Numbers that other branches took", rows))
+    if report.records:
+        parts.append(_section("Records that change", [_change(change, page, file) for change in report.records]))
+    if report.matches:
+        rows = [
+            f"- [{escaped(_id(entry))}]({page(entry.row.values[PATH])}) {escaped(_title(entry))} · {_way(entry, code)}"
+            for entry in report.matches
+        ]
+        parts.append(_section("Records that apply to these files", rows))
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(title: str, rows: Sequence[str]) -> str:
+    """Return a heading and a list, of which all but the first entries are folded."""
+    lines = [f"#### {title}", "", *rows[:LISTED]]
+    if rows[LISTED:]:
+        more = f"<details><summary>and {len(rows) - LISTED} more</summary>"
+        lines += ["", more, "", *rows[LISTED:], "", "</details>"]
+    return "\n".join(lines)
+
+
+def _finding(finding: Diagnostic, file: Link) -> str:
+    location = finding.location
+    line = f"#L{location.position.line}" if location.position else ""
+    place = f"[{escaped(str(location))}]({file(location.path)}{line})"
+    hint = f"<br>{escaped(finding.hint)}" if finding.hint else ""
+    return f"- {_MARKS[finding.severity]} {code(finding.code)} {place}: {escaped(finding.message)}{hint}"
+
+
+def _change(change: RecordChange, page: Link, file: Link) -> str:
+    record = change.record
+    address = file(record.path) if change.what == "added" else page(record.path)
+    title = escaped(record.title)
+    name = f"[{escaped(record.id)}]({address})" if change.what != "removed" else escaped(record.id)
+    fields = f" · {escaped('; '.join(map(str, change.fields)))}" if change.fields else ""
+    return f"- {change.what} {name} {title} ({escaped(record.status.name)}){fields}"
+
+
+def _ordered(findings: Sequence[Diagnostic]) -> list[Diagnostic]:
+    return sorted(findings, key=lambda finding: list(Severity).index(finding.severity))
+
+
+def _id(entry: Match) -> str:
+    return str(entry.row.values[ID])
+
+
+def _title(entry: Match) -> str:
+    return str(entry.as_data()["title"])
+
+
+def _way(entry: Match, mark: Callable[[str], str] = str) -> str:
+    """Return the globs by which a record applies, or the files where no glob does, and how many files those are."""
+    ways = list(dict.fromkeys(glob or target[1:] for target, glob in entry.matched_by))
+    more = f" and {len(ways) - 2} more" if len(ways) > 2 else ""
+    return f"{', '.join(map(mark, ways[:2]))}{more}: {_count(len(entry.matched_by), 'file')}"
+
+
+def _more(total: int, where: str) -> Iterator[str]:
+    if total > LISTED:
+        yield f"  … and {total - LISTED} more: `{where}`"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun if number == 1 else noun + 's'}"

@@ -1,0 +1,225 @@
+"""What a change does to the records: those that apply to its files, those it edits, and what the gate finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import shorten
+
+from orbit_registry.checks.engine import gate
+from orbit_registry.errors import GitError, UsageError
+from orbit_registry.matching.match import Match, current_index, match, scope_widths
+from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.repository.codec import data_in
+from orbit_registry.repository.documents import ProseReading
+from orbit_registry.repository.ids import short_name
+from orbit_registry.repository.reader import Reading
+from orbit_registry.workspace.git import Git, without_sites
+from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace
+
+_STATE = f"{ORBIT}/state/"
+_UNSHOWN = frozenset({"updated_at", "schema_version"})
+"""Fields that change with others."""
+_COMPARED = ("status", "title", "summary", "authority")
+"""Fields whose values are shown."""
+_LONGEST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A field that differs; the values are empty where only its name is shown."""
+
+    name: str
+    before: str = ""
+    after: str = ""
+
+    def __str__(self) -> str:
+        if self.name == "scope":
+            return " ".join(filter(None, ("scope", self.before, self.after)))
+        if not self.before and not self.after:
+            return self.name
+        before, after = (
+            shorten(value, _LONGEST, placeholder=" …") if value else "none" for value in (self.before, self.after)
+        )
+        return f"{self.name}: {before} → {after}"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordChange:
+    """A record that the change adds, changes or removes (`what`)."""
+
+    what: str
+    record: Record
+    fields: tuple[FieldChange, ...] = ()
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        record = self.record
+        return {
+            "change": self.what, "id": record.id, "kind": record.kind.name, "status": record.status.name,
+            "title": record.title, "record": record.path,
+            "fields": [{"name": field.name, "before": field.before, "after": field.after} for field in self.fields],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Collision:
+    """A number of the change that other branches gave to another record."""
+
+    record: Record
+    branches: tuple[str, ...]
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        return {"id": self.record.id, "record": self.record.path, "branches": list(self.branches)}
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeReport:
+    """What a change does to the records."""
+
+    base: str
+    base_name: str
+    """The revision as given."""
+    head: str
+    """The commit; empty for the work tree."""
+    files: tuple[str, ...]
+    matches: tuple[Match, ...]
+    """Accepted records that apply to the files, the narrowest scopes first."""
+    records: tuple[RecordChange, ...]
+    collisions: tuple[Collision, ...]
+    findings: tuple[Diagnostic, ...]
+    """What the gate finds that it did not find before the change."""
+
+    def as_data(self) -> dict[str, object]:
+        """Return the report as JSON shows it; the findings are in the envelope."""
+        return {
+            "base": self.base, "head": self.head or None, "files": list(self.files),
+            "matches": [entry.as_data() for entry in self.matches],
+            "records": [change.as_data() for change in self.records],
+            "collisions": [number.as_data() for number in self.collisions],
+        }  # fmt: skip
+
+
+def compare(workspace: Workspace, revisions: str) -> ChangeReport:
+    """Return what a change does to the records.
+
+    `revisions` is BASE, for the work tree, or BASE..HEAD. The change begins at the merge base of the two.
+
+    Raises:
+        UsageError: a revision names no commit here.
+        GitError: git can't compare the two.
+    """
+    git = workspace.git
+    start, dots, end = revisions.partition("..")
+    head = _commit(git, end.removeprefix(".") or "HEAD")
+    base = git.merge_base(_commit(git, start or "HEAD"), head)
+    if base is None:
+        hint = "fetch the history: `git fetch --unshallow`" if git.is_shallow else "name a branch of this repository"
+        raise GitError(f"{start or 'HEAD'} and {end or 'HEAD'} share no commit", hint=hint)
+    is_work_tree = not dots or (head == git.head() and not git.run("status", "--porcelain=v1", "-z", "--", "."))
+    with nullcontext(workspace.root) if is_work_tree else git.checked_out(head) as folder, git.checked_out(base) as old:
+        current = workspace if is_work_tree else open_workspace(folder)
+        changed = current.git.run_names("diff", "--name-only", "-z", "--no-renames", "--relative", base, "--", ".")
+        files = tuple(sorted({*changed, *(without_sites(current.git.untracked()) if not dots else ())}))
+        records = tuple(_record_changes(_records(old), _records(current.root)))
+        return ChangeReport(
+            base=base,
+            base_name=start or "HEAD",
+            head=head if dots else "",
+            files=files,
+            matches=tuple(_matches(current, files)),
+            records=records,
+            collisions=tuple(_collisions(git, records)),
+            findings=gate(current, lambda: None, against=base).diagnostics,
+        )
+
+
+def _commit(git: Git, revision: str) -> str:
+    commit = git.commit(revision)
+    if commit is None:
+        raise UsageError(
+            f"{revision!r} names no commit here", hint="fetch it first, or name a branch or commit you have"
+        )
+    return commit
+
+
+def _records(folder: Path) -> RecordSet:
+    if not (folder / ORBIT).is_dir():
+        return RecordSet(())
+    workspace = open_workspace(folder)
+    reading = Reading(workspace)
+    return ProseReading(workspace, reading.entries, reading.documents).filled(reading.collection.records)
+
+
+def _matches(workspace: Workspace, files: Iterable[str]) -> list[Match]:
+    index = current_index(workspace)
+    widths = scope_widths(workspace, index)
+    matches = match(workspace, [file for file in files if not file.startswith(f"{ORBIT}/")])
+    project = [entry for entry in matches if not entry.is_personal]
+    return sorted(project, key=lambda entry: widths.get(entry.row.number, 0))  # stable: then in rank order
+
+
+def _record_changes(before: RecordSet, after: RecordSet) -> Iterator[RecordChange]:
+    old = {record.uid: record for record in before}
+    new = {record.uid: record for record in after if not record.path.startswith(_STATE)}
+    for uid, record in new.items():
+        if uid not in old:
+            yield RecordChange("added", record)
+        elif fields := tuple(_field_changes(old[uid], record)):
+            yield RecordChange("changed", record, fields)
+    yield from (RecordChange("removed", record) for uid, record in old.items() if uid not in new)
+
+
+def _field_changes(before: Record, after: Record) -> Iterator[FieldChange]:
+    if before.id != after.id:
+        yield FieldChange("id", before.id, after.id)
+    differing = [
+        name
+        for name in dict.fromkeys((*_COMPARED, *after.data, *before.data))
+        if name not in _UNSHOWN and name != "id" and before.data.get(name) != after.data.get(name)
+    ]
+    for name in differing:
+        if name == "scope":
+            yield FieldChange("scope", *_scope_difference(before, after))
+        elif name in _COMPARED:
+            yield FieldChange(name, before.text(name) or "", after.text(name) or "")
+        else:
+            yield FieldChange(name)
+    if before.prose != after.prose and before.kind.prose not in differing:
+        yield FieldChange("text")
+
+
+def _scope_difference(before: Record, after: Record) -> tuple[str, str]:
+    """Return what the scope no longer has, each entry after `-`, and what is new in it, after `+`."""
+    old, new = ((*record.globs, *record.symbols, *(f"#{tag}" for tag in record.tags)) for record in (before, after))
+    removed = " ".join(f"-{entry}" for entry in old if entry not in new)
+    return removed, " ".join(f"+{entry}" for entry in new if entry not in old)
+
+
+def _collisions(git: Git, changes: Sequence[RecordChange]) -> Iterator[Collision]:
+    """Yield the numbers that the change gives to records and that another branch gave to other ones."""
+    numbered = [
+        change.record
+        for change in changes
+        if change.record.kind.numbering == "sequence"
+        and (change.what == "added" or any(field.name == "id" for field in change.fields))
+    ]
+    names = {plural: git.names_on_refs(f"{ORBIT}/{plural}") for plural in {record.kind.plural for record in numbered}}
+    objects = {
+        f"{ref}:{git.prefix}{ORBIT}/{record.kind.file_of(record.id)}": (record, ref)
+        for record in numbered
+        for ref, ids in names[record.kind.plural].items()
+        if record.id in ids
+    }
+    branches: dict[str, list[str]] = {}
+    for name, content in git.blobs(objects, check=False).items():
+        record, ref = objects[name]
+        data = data_in(content.decode("utf-8", "replace"))
+        if data is not None and data.get("uid") != record.uid:
+            branches.setdefault(record.id, []).append(short_name(ref))
+    yield from (Collision(record, tuple(branches[record.id])) for record in numbered if record.id in branches)
