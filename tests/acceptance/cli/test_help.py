@@ -41,8 +41,8 @@ def test_examples_can_be_pasted() -> None:
 
 @pytest.mark.parametrize("kind", ["failure", "learning", "rule", "adr"])
 def test_the_example_of_adding_is_one_that_runs(kind: str, shell: Shell) -> None:
-    text = shell(kind, "add", "--help")[1]
-    example = next(line for line in text.splitlines() if line.startswith(f"  orbit {kind} add"))
+    text = shell(kind, "new", "--help")[1]
+    example = next(line for line in text.splitlines() if line.startswith(f"  orbit {kind} new"))
 
     assert shell(*shlex.split(example)[1:], "--dry-run")[0] == 0
 

@@ -18,3 +18,11 @@ def test_an_empty_text_is_refused(shell: Any) -> None:
     Path(shell.body).write_text(" \n", "utf-8")
     code, _, errors = shell("adr", "add", "Use DuckDB", "--body-file", shell.body)
     assert (code, "the text is empty" in errors) == (2, True)
+
+
+@pytest.mark.parametrize("any_id", ["1", "adr-1", "adr-0001", "ADR-0001"])
+def test_a_broken_record_is_named_with_its_file(shell: Any, any_id: str) -> None:
+    file = Path(".orbit/adrs/ADR-0001/adr.yaml")
+    file.write_text(file.read_text("utf-8").replace("title: ", "title: ["), "utf-8")
+    code, _, errors = shell("show", any_id)
+    assert (code, f"ADR-0001 can't be read: {file}:" in errors) == (1, True)

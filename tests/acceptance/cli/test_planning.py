@@ -217,7 +217,8 @@ def test_a_verdict_sets_the_status(shell: Any) -> None:
     assert shell.data("pitch", "approve", first, "--by", "Ada", "--reason", "yes")["status"] == "accepted"
     assert shell.data("pitch", "reject", second, "--reason", "too dear")["status"] == "rejected"
     assert shell.data("pitch", "reject", "story:S-4", "--reason", "no")["status"] is None
-    assert shell.json("pitch", "reject", "S-44")[0] == 1
+    assert shell.json("pitch", "reject", "S-44", *WHY)[0] == 1
+    assert shell("pitch", "reject", second)[0] == 2, "a rejection needs a reason"
 
     assert shell.data("show", first)["approval"]["approved_by"] == "Ada"
     current = shell.data("fail", "--check", f"adr:{second}")
@@ -236,7 +237,7 @@ def test_only_a_person_gives_a_verdict(shell: Any, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     for name in (first, "story:S-5"):
         for word in ("approve", "reject"):
-            code, _, err = shell("pitch", word, name)
+            code, _, err = shell("pitch", word, name, *WHY)
             assert (code, "an agent may not decide" in err) == (1, True)
     assert shell("pitch")[0] == 0
     assert shell.data("show", first)["status"] == "proposed"

@@ -109,7 +109,7 @@ def test_the_queue_is_ordered_by_kind_and_age(shell: Any, rule: str) -> None:
     assert [entry["id"] for entry in envelope["data"]["records"]] == [rule, learning, decision]
     assert envelope["data"]["count"] == 3
     assert envelope["data"]["kinds"] == {"rule": 1, "learning": 1, "adr": 1}
-    promote = f"orbit promote {rule} --expect {envelope['data']['digests'][rule]}"
+    promote = f"orbit accept {rule} --expect {envelope['data']['digests'][rule]}"
     assert envelope["next"] == [f"orbit show {rule}", promote, f"orbit reject {rule} --reason WHY"]
     assert shell("queue", "--kind", "rule", "--count")[1] == "1\n"
     assert shell.data("queue", "--count", "--kind", "learning") == {"count": 1, "kinds": {"learning": 1}}
@@ -269,3 +269,14 @@ def test_a_record_changed_during_the_question_is_refused(
     assert on_disk(shell, rule)["status"] == "suggested"
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: answered("y"))
     assert shell("promote", rule)[0] == 0
+
+
+@pytest.mark.parametrize("words", [["reject"], ["adr", "reject"]])
+def test_a_verdict_names_both_files_and_a_second_one_changes_nothing(shell: Any, words: list[str]) -> None:
+    document = shell.json("adr", "new", "Keep sessions in files", "--status", "proposed")[1]["data"]["document"]
+    code, text, _ = shell(*words, "ADR-0003", "--reason", "too slow")
+    assert (code, text.split()[-2:]) == (0, [document, ".orbit/adrs/ADR-0003/adr.yaml"])
+    written = Path(document).read_text("utf-8"), Path(".orbit/adrs/ADR-0003/adr.yaml").read_text("utf-8")
+    code, text, _ = shell(*words, "ADR-0003", "--reason", "no disk")
+    assert (code, text) == (0, "ADR-0003 is already rejected  Keep sessions in files\n")
+    assert written == (Path(document).read_text("utf-8"), Path(".orbit/adrs/ADR-0003/adr.yaml").read_text("utf-8"))

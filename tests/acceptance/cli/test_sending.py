@@ -142,7 +142,7 @@ def test_what_waits_is_told_once_with_the_commands_that_decide(shell: Any, recei
     ((title, text),) = told(receiver)
     assert title.endswith(": queue")
     assert "Wait <b>before</b> you ask" in text
-    assert f"orbit promote {first}\n" in text
+    assert f"orbit accept {first}\n" in text
     assert f"orbit reject {first} --reason WHY" in text
     second = waiting(shell, "Ask only once a day")
     assert orbit(shell, "queue", "--kind", "learning", "--notify", **where).returncode == 0

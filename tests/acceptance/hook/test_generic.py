@@ -103,4 +103,4 @@ def test_the_plugin_of_opencode_runs(
     assert all(entry in system["system"][1] for entry in ("L-00002", "L-00003"))
     assert first["output"].startswith("Edit applied.\n\n<project-notes>")
     assert ["L-00001" in entry["output"] for entry in (first, second, patch, again)] == [True, False, True, True]
-    assert events["shown"] == [{"message": "1 record awaits review: orbit queue", "variant": "info"}]
+    assert events["shown"] == [{"message": "1 record awaits review: orbit review", "variant": "info"}]

@@ -128,7 +128,7 @@ def prove(
 ) -> Proof:  # fmt: skip
     """Measure what the hook and the search show; `records` have their prose, `commits` are the newest that count."""
     if not records:
-        raise UsageError("there is no record to prove anything with", hint="orbit adr add, or orbit learning add")
+        raise UsageError("there is no record to prove anything with", hint="orbit adr new, or orbit learning new")
     if workspace.git.top is None:
         raise UsageError("this is not a git repository", hint="run `git init`, and commit the records and files")
     started = time.monotonic()

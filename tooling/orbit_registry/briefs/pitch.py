@@ -155,7 +155,7 @@ def verdict(
     if record is not None:
         record = decide(workspace, record, "live" if approved else "closed", author, review)
     if not approved:
-        reason = f"rejected in a pitch: {review.reason or 'no reason given'}"
+        reason = f"rejected in a pitch: {review.reason}"
         failures.fail(workspace, target, {"reason": reason}, author, now, verb="was")
     details = {"target": str(target), "verdict": "approved" if approved else "rejected", "by": review.by or author.name}
     write_event(workspace, events.PITCHED, [record.id] if record is not None else [], details)

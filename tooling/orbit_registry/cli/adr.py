@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from orbit_registry.cli.fields import text_from
-from orbit_registry.cli.kind import add_new, kind_group, note_near, stated_headline
+from orbit_registry.cli.kind import add_synonym, kind_group, note_near, stated_headline
 from orbit_registry.cli.output import emit, format_option, may_ask, note_unreachable, open_registry, refuse
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.kind import load_kinds
@@ -22,7 +22,7 @@ from orbit_registry.search.similarity import normalised
 group = kind_group("adr")
 
 
-@group.command("add")
+@group.command("new")
 @click.argument("headline", metavar="[TITLE]", required=False)
 @click.option("--title", help="The decision in one line.")
 @click.option("--feature", help="Its feature; this names the log if decisions are in logs.")
@@ -54,7 +54,7 @@ def add(
 
     \b
     orbit adr new "Keep the snapshot in DuckDB"
-    orbit adr add --title "Keep the snapshot in DuckDB" --feature registry --task TASK-1
+    orbit adr new --title "Keep the snapshot in DuckDB" --feature registry --task TASK-1
     """
     values["title"] = stated_headline(load_kinds()["adr"], headline, values["title"], asks=may_ask(output, yes))
     if pending and values["status"] not in (None, "proposed"):
@@ -104,7 +104,7 @@ def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, .
         refuse(output, RefusedError(message, hint=hint), next_commands=[f"orbit show {same.id}"])
 
 
-add_new(group)
+add_synonym(group)
 
 
 @group.command("amend")

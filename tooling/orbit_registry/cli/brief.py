@@ -15,6 +15,7 @@ import click
 from orbit_registry.briefs.pitch import Pitch, verdict
 from orbit_registry.briefs.pitch import pitch as pitched
 from orbit_registry.cli.output import emit, format_option, from_root, note_unread, open_registry
+from orbit_registry.cli.records import with_reason
 from orbit_registry.cli.review import line
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
@@ -153,7 +154,7 @@ def _print_plan(registry: Registry, request: Mapping[str, Any], out: str | None,
     if out is not None:
         path = write_plan(Path(out).resolve(), plan.data)
         click.echo(visible(f"{out} {'written' if path else 'unchanged'}"), err=True)
-    emit(output, plan.data, plan_text(plan.data), next_commands=["orbit pitch", "orbit queue"])
+    emit(output, plan.data, plan_text(plan.data), next_commands=["orbit pitch", "orbit review"])
 
 
 def _content(file: BinaryIO | None, limit: int) -> str:
@@ -204,6 +205,7 @@ def pitch(
         emit(output, result.as_data(), _pitch_text(result), next_commands=first)
         return
     review = Review(line(by, "--by"), line(reason, "--reason"))
+    review = with_reason(review, output) if decision == "reject" else review
     record = verdict(registry.workspace, name, registry.author(), review, now, approved=decision == "approve")
     word = "approved" if decision == "approve" else "rejected"
     status = record.status.name if record is not None else None

@@ -40,6 +40,7 @@ from orbit_registry.cli.output import (
 from orbit_registry.cli.records import (
     binding_options,
     hidden_text,
+    moved_text,
     print_part,
     rejection_of,
     review_of,
@@ -226,16 +227,17 @@ def status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) 
             any_ids = [record.id for record in records if record.status.name == of_status]
         reviewed = review_of(any_ids, review, expect, yes or not live or dry_run or of_status is not None, output)
         reviewed = rejection_of(review, output) if rejects else reviewed
-        moved: list[Record] = []
+        moved: list[tuple[Record, Record]] = []
         failed: list[OrbitError] = []
         for any_id in any_ids:
             try:
                 refuse_other_kind(registry, kind, any_id)
-                moved.append(registry.transition(any_id, status, reviewed(registry.get(any_id)), dry_run=dry_run))
+                record = registry.get(any_id)
+                moved.append((record, registry.transition(any_id, status, reviewed(record), dry_run=dry_run)))
             except OrbitError as error:
                 failed.append(error)
-        text = _moved_text(kind, moved, dry_run=dry_run)
-        data = [record_data(record) for record in moved]
+        text = moved_text(moved, dry_run=dry_run)
+        data = [record_data(record) for _, record in moved]
         if failed:
             print_refusals(output, data if moved else None, text, failed)
         emit(output, data, text or f"nothing is {of_status}")
@@ -265,20 +267,8 @@ def status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) 
     return format_option(binding_options(command) if live else command)
 
 
-def _moved_text(kind: Kind, moved: Sequence[Record], *, dry_run: bool) -> str:
-    """Return the new status of records, and the files that were written; of many only their number."""
-    becomes = "would be" if dry_run else "is"
-    lines = [f"{record.id} {becomes} {record.status.name}  {record.title}" for record in moved]
-    if moved and not dry_run:
-        documents = [record.source.path for record in moved if record.source and kind.in_document]
-        files = [*documents, *(record.path for record in moved)]
-        many = f"written: {plural(len(moved), 'record')}" + (" and their documents" if documents else "")
-        lines += [f"  {path}" for path in files] if len(moved) <= MOST_NAMED else [many]
-    return "\n".join(lines)
-
-
 def add_command(kind: Kind) -> click.Command:
-    """Return `orbit KIND add`."""
+    """Return `orbit KIND new`."""
 
     def add(
         output: str, yes: bool, pending: bool, dry_run: bool, body_file: str | None, headline: str | None,
@@ -321,9 +311,9 @@ def add_command(kind: Kind) -> click.Command:
         options.append(click.Option(["--task"], help="The task of the vote, if the record exists already."))
     summary = with_examples(
         f"Add {kind.with_article}.",
-        " ".join(["orbit", kind.name, "add", '"…"', *_required_words(kind, options), "--dry-run"]),
+        " ".join(["orbit", kind.name, "new", '"…"', *_required_words(kind, options), "--dry-run"]),
     )
-    return format_option(click.Command("add", params=options, callback=add, help=summary))
+    return format_option(click.Command("new", params=options, callback=add, help=summary))
 
 
 def stated_headline(kind: Kind, argument: str | None, option: str | None, *, asks: bool) -> str:
@@ -373,7 +363,7 @@ def _flow_yaml(value: object) -> str:
 
 @dataclass(frozen=True)
 class _AddRun:
-    """One run of `orbit KIND add`."""
+    """One run of `orbit KIND new`."""
 
     registry: Registry
     kind: Kind
@@ -595,13 +585,12 @@ def kind_group(name: str) -> click.Group:
     for command in commands:
         if command.name != "supersede" or "superseded" in kind.statuses:
             group.add_command(command)
-    add_new(group)
+    add_synonym(group)
     return group
 
 
-def add_new(group: click.Group) -> None:
-    """Let `new` say the same as `add`."""
-    if "add" in group.commands:
-        group.add_command(copy.copy(group.commands["add"]), "new")
-        group.commands["new"].name = "new"
-        group.commands["new"].hidden = True
+def add_synonym(group: click.Group) -> None:
+    """Let `add` do the same as `new`, without a line in the help."""
+    if "new" in group.commands:
+        group.add_command(copy.copy(group.commands["new"]), "add")
+        group.commands["add"].hidden = True

@@ -9,7 +9,7 @@ import click
 from orbit_registry.cli.freshness import prune, verify
 from orbit_registry.cli.kind import kind_group
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
-from orbit_registry.cli.records import binding_options, print_record, review_of
+from orbit_registry.cli.records import binding_options, moved_text, print_record, review_of
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError
 from orbit_registry.formats.markdown import slug
 from orbit_registry.matching.personal import personal_workspace
@@ -138,10 +138,11 @@ def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) ->
     """
     reviewed = review_of(names, Review(), expect, yes, output)
     registry = open_registry()
-    author, done = registry.author(), []
+    author = registry.author()
+    done: list[tuple[Record, Record]] = []
     owned = [find_lesson(registry, name) for name in names]
     for owner, record in [(owner, owner.get(record.id)) for owner, record in owned]:
-        done.append(review.decide(owner.workspace, record, "live", author, reviewed(record)))
+        done.append((record, review.decide(owner.workspace, record, "live", author, reviewed(record))))
     _print_decisions(done, output)
 
 
@@ -156,18 +157,20 @@ def remove(names: Sequence[str], reason: str, output: str) -> None:
     orbit lessons rm tests-run-with-nox --reason "the linter says so already"
     """
     registry = open_registry()
-    author, done = registry.author(), []
+    author = registry.author()
+    done: list[tuple[Record, Record]] = []
     for owner, record in [find_lesson(registry, name) for name in names]:
         if record.phase == "pending":
-            done.append(review.decide(owner.workspace, record, "closed", author, Review(reason=reason)))
+            result = review.decide(owner.workspace, record, "closed", author, Review(reason=reason))
         else:
-            done.append(owner.transition(record.id, "retired"))
+            result = owner.transition(record.id, "retired")
+        done.append((record, result))
     _print_decisions(done, output)
 
 
-def _print_decisions(done: Sequence[Record], output: str) -> None:
-    text = "\n".join(f"{record.id} is {record.status.name}  {record.title}" for record in done)
-    emit(output, [record_data(record) for record in done], text, next_commands=["orbit check"])
+def _print_decisions(done: Sequence[tuple[Record, Record]], output: str) -> None:
+    data = [record_data(record) for _, record in done]
+    emit(output, data, moved_text(done), next_commands=["orbit check"])
 
 
 @lessons_group.command("stale")

@@ -158,7 +158,7 @@ class Commands(click.Group):
 
 
 class _New(click.Group):
-    """`orbit new KIND`: another way to say `orbit KIND add`."""
+    """`orbit new KIND`: another way to say `orbit KIND new`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return ["adr", "learning", *(name for name in _kind_names() if _adder(name) is not None)]
@@ -178,7 +178,7 @@ orbit new learning "Read a file before you move it" --path "src/**"
 def _adder(kind: str) -> click.Command | None:
     context = click.Context(orbit, info_name="orbit")
     group = orbit.get_command(context, kind) if kind in ("adr", "learning", *_kind_names()) else None
-    return group.get_command(context, "add") if isinstance(group, click.Group) else None
+    return group.get_command(context, "new") if isinstance(group, click.Group) else None
 
 
 @click.command("help")
@@ -190,7 +190,7 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
 
     \b
     orbit help --all
-    orbit help adr add
+    orbit help adr new
     """
     parent = click.Context(orbit, info_name="orbit", help_option_names=["-h", "--help"], max_content_width=100)
     if everything:

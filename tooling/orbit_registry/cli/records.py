@@ -28,7 +28,7 @@ from orbit_registry.model.kind import PHASES, Kind
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import Retirement
 from orbit_registry.registry import Registry
-from orbit_registry.render.hits import GENERIC, result_data, result_text
+from orbit_registry.render.hits import GENERIC, MOST_NAMED, result_data, result_text
 from orbit_registry.render.records import (
     chunk_data,
     chunk_head,
@@ -160,14 +160,35 @@ def rejection_of(review: Review, output: str) -> Callable[[Record], Review]:
 
     def reviewed(record: Record) -> Review:
         nonlocal review
-        kind = record.kind
-        if not review.reason and any(kind.is_rejection(kind.status(to)) for to in record.status.to):
-            if not may_ask(output):
-                raise UsageError("a rejection needs a reason", hint='--reason "the linter says so already"')
-            review = replace(review, reason=" ".join(click.prompt("Why").split()))
+        if any(record.kind.is_rejection(record.kind.status(to)) for to in record.status.to):
+            review = with_reason(review, output)
         return review
 
     return reviewed
+
+
+def with_reason(review: Review, output: str) -> Review:
+    """Return the review of a rejection; a terminal asks for a missing reason."""
+    if review.reason:
+        return review
+    if not may_ask(output):
+        raise UsageError("a rejection needs a reason", hint='--reason "the linter says so already"')
+    return replace(review, reason=" ".join(click.prompt("Why").split()))
+
+
+def moved_text(moved: Sequence[tuple[Record, Record]], *, dry_run: bool = False) -> str:
+    """Return the status of records, each before and after, and the files that were written; of many their number."""
+    lines = []
+    changed = [after for before, after in moved if before.status.name != after.status.name and not dry_run]
+    for before, after in moved:
+        becomes = "is already" if before.status.name == after.status.name else "would be" if dry_run else "is"
+        lines.append(f"{after.id} {becomes} {after.status.name}  {after.title}")
+    documents = [record.source.path for record in changed if record.source and record.kind.in_document]
+    if len(changed) <= MOST_NAMED:
+        return "\n".join([*lines, *(f"  {path}" for path in (*documents, *(record.path for record in changed)))])
+    return "\n".join(
+        [*lines, f"written: {plural(len(changed), 'record')}" + (" and their documents" if documents else "")]
+    )
 
 
 def _ask_person(record: Record, review: Review) -> Review:

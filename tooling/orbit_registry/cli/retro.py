@@ -95,7 +95,7 @@ def _retro(
         scope=scope, gathered=gathered, dry_run=dry_run,
     )  # fmt: skip
     is_written = result.record is not None and not dry_run
-    shows = [f"orbit show {result.record.id}", "orbit queue --kind learning"] if result.record and is_written else []
+    shows = [f"orbit show {result.record.id}", "orbit review --kind learning"] if result.record and is_written else []
     text = "\n".join([retro_text(result), *([WOULD] if dry_run else [])])
     data = {**retro_data(result), "dry_run": dry_run}
     emit(output, data, text, ok=result.outcome != REFUSED, next_commands=shows)
@@ -372,7 +372,7 @@ def capture(agent: str | None, path: Path | None, dry_run: bool, at_session_end:
         "written": not dry_run,
     }
     ids = [candidate.record.id for candidate in result.candidates]
-    following = [] if dry_run or not ids else [f"orbit show {ids[0]}", f"orbit promote {ids[0]}", "orbit queue"]
+    following = [] if dry_run or not ids else [f"orbit show {ids[0]}", f"orbit accept {ids[0]}", "orbit review"]
     emit(output, data, "\n".join(_capture_lines(result, dry_run=dry_run)), next_commands=following)
 
 

@@ -12,7 +12,7 @@ import click
 
 from orbit_registry.analytics.report import effect
 from orbit_registry.cli.output import emit, format_option, open_registry, plural, print_refusals, warn_of_unread
-from orbit_registry.cli.records import binding_options, rejection_of, review_of
+from orbit_registry.cli.records import binding_options, moved_text, rejection_of, review_of
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.diff import digest_of
 from orbit_registry.formats.untrusted import visible
@@ -71,7 +71,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     due = {entry.record.id: entry.due_at for entry in waits if entry.due_at is not None and entry.record.id in ids}
     first = waiting[0] if waiting else None
     following = [] if first is None else [
-        f"orbit show {first.id}", f"orbit promote {first.id} --expect {first.digest}",
+        f"orbit show {first.id}", f"orbit accept {first.id} --expect {first.digest}",
         f"orbit reject {first.id} --reason WHY",
     ]  # fmt: skip
     data |= {
@@ -154,7 +154,8 @@ def _accept_command(name: str) -> click.Command:
     ) -> None:  # fmt: skip
         """Accept records that wait for review.
 
-        At a terminal the whole record is shown first, and exactly that text is accepted.
+        At a terminal the whole record is shown first, and exactly that text is accepted. If a record is accepted
+        already, nothing changes.
 
         \b
         orbit accept R-7k3fq --by "Ada Lovelace"
@@ -174,7 +175,7 @@ def _accept(
 ) -> None:
     if due == bool(any_ids):
         both = "give ids or --due, not both" if due else "name ids, or give --due"
-        raise UsageError(both, hint="`orbit queue` lists what waits")
+        raise UsageError(both, hint="`orbit review` lists what waits")
     if due:
         if expect is not None:
             raise UsageError("--expect is of one record", hint="name its id")
@@ -197,16 +198,16 @@ def retire(any_ids: Sequence[str], output: str) -> None:
     """
     registry = open_registry()
     author = registry.author()
-    done: list[Record] = []
+    done: list[tuple[Record, Record]] = []
     refused: list[OrbitError] = []
     for any_id in any_ids:
         try:
             record = registry.get(any_id)
-            done.append(review.retire(registry.workspace, record, author))
+            done.append((record, review.retire(registry.workspace, record, author)))
         except OrbitError as error:
             refused.append(error)
-    text = "\n".join(f"{record.id} is {record.status.name}  {record.title}\n  {record.path}" for record in done)
-    data = [record_data(record) for record in done]
+    text = moved_text(done)
+    data = [record_data(record) for _, record in done]
     if refused:
         print_refusals(output, data if done else None, text, refused)
     emit(output, data, text, next_commands=["orbit check"])
@@ -220,7 +221,7 @@ def retire(any_ids: Sequence[str], output: str) -> None:
 def reject(any_ids: Sequence[str], reason: str | None, by: str | None, output: str) -> None:
     """Reject records that wait for review.
 
-    The files stay, so that the same text is not proposed again.
+    The files stay, so that the same text is not proposed again. If a record is rejected already, nothing changes.
 
     \b
     orbit reject R-7k3fq --reason "the linter says so already"
@@ -232,30 +233,30 @@ def reject(any_ids: Sequence[str], reason: str | None, by: str | None, output: s
 def _decide(any_ids: Sequence[str], phase: Phase, reviewed: Callable[[Record], Review], output: str) -> None:
     registry = open_registry()
     author = registry.author()
-    decided: list[Record] = []
+    decided: list[tuple[Record, Record]] = []
     refused: list[OrbitError] = []
     for any_id in any_ids:
         try:
             record = registry.get(any_id)
-            decided.append(review.decide(registry.workspace, record, phase, author, reviewed(record)))
+            decided.append((record, review.decide(registry.workspace, record, phase, author, reviewed(record))))
         except OrbitError as error:
             refused.append(error)
-    text = "\n".join(f"{record.id} is {record.status.name}  {record.title}\n  {record.path}" for record in decided)
-    data = [record_data(record) for record in decided]
+    text = moved_text(decided)
+    data = [record_data(record) for _, record in decided]
     if refused:
         print_refusals(output, data if decided else None, text, refused)
     registry.refresh()
     remaining = len(review.queue(registry.collection.records))
-    emit(output, data, text, next_commands=["orbit check", *(["orbit queue"] if remaining else [])])
+    emit(output, data, text, next_commands=["orbit check", *(["orbit review"] if remaining else [])])
     if remaining and output == "text":
-        click.echo(f"{plural(remaining, 'record')} left: orbit queue", err=True)
+        click.echo(f"{plural(remaining, 'record')} left: orbit review", err=True)
 
 
 def _promote_due(output: str) -> None:
     registry = open_registry()
     done = review.promote_due(registry.workspace, registry.collection.records, registry.author(), datetime.now(UTC))
     text = "\n".join(f"{record.id} is {record.status.name}  {record.title}\n  {record.path}" for record in done)
-    emit(output, [record_data(record) for record in done], text or "nothing is due", next_commands=["orbit queue"])
+    emit(output, [record_data(record) for record in done], text or "nothing is due", next_commands=["orbit review"])
 
 
 def line(value: str | None, option: str) -> str:
@@ -278,7 +279,7 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
 
     \b
     orbit propose --dry-run
-    orbit promote P-7k3fq && orbit apply P-7k3fq
+    orbit accept P-7k3fq && orbit apply P-7k3fq
     orbit propose --consolidate --dry-run
     """
     registry = open_registry()
@@ -311,7 +312,7 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     no_skill = "" if skills else ": no skill was found in skills/ or an agent's own folder"
     nothing = f"there is nothing to propose{no_skill}"
     first = next((proposed.record.id for proposed in proposed_records if proposed.record is not None), None)
-    following = [f"orbit show {first}", f"orbit promote {first}"] if first else ["orbit queue --kind proposal"]
+    following = [f"orbit show {first}", f"orbit accept {first}"] if first else ["orbit review --kind proposal"]
     text = "\n".join(lines if proposed_records or waiting else [nothing, *lines])
     emit(output, data, text, next_commands=following)
 
@@ -360,7 +361,7 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
     lines.append(note or "")
     nothing = f"nothing to consolidate among {len(live)} learnings"
     text = "\n".join(filter(None, lines)) if clusters or offered else nothing
-    emit(output, data, text, next_commands=["orbit queue", "orbit check"])
+    emit(output, data, text, next_commands=["orbit review", "orbit check"])
 
 
 def _proposal_lines(proposed: proposals.Proposed) -> list[str]:

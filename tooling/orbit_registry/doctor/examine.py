@@ -112,7 +112,7 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
     message = (
         f"{_count_records(count)}: {live} can be shown, {waiting} wait for review, {len(unknown)} have no status stated"
     )
-    step = approval_command(unknown) if unknown else "" if live else "orbit learning add, or orbit adr add"
+    step = approval_command(unknown) if unknown else "" if live else "orbit learning new, or orbit adr new"
     yield Finding("ok", "workspace", message, str(workspace.root), step)
     if unread:
         yield Finding("problem", "workspace", unread_text(collection.problems), orbit, check_command(workspace, unread))

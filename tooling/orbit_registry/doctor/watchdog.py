@@ -97,7 +97,7 @@ def _store(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[
     path = workspace.relative(workspace.orbit)
     if not count:
         had = "git status .orbit, then git restore .orbit"
-        hint = had if most else f"orbit adr add, or orbit learning add; if there were records {had}"
+        hint = had if most else f"orbit adr new, or orbit learning new; if there were records {had}"
         yield Finding("problem", "store-empty", "there is no record", path, hint)
     elif most - count >= 3 and count < SHRUNKEN * most:
         message = f"{count} records, and there were {most}"
@@ -187,7 +187,7 @@ def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterato
     if old:
         names = listed([entry.id for entry in old], MOST_LISTED)
         message = f"{len(old)} records have waited for review for more than {days} days: {names}"
-        yield Finding("warning", "queue-old", message, "", "orbit queue")
+        yield Finding("warning", "queue-old", message, "", "orbit review")
 
 
 def _unconsolidated(workspace: Workspace, records: RecordSet) -> Iterator[Finding]:

@@ -34,7 +34,7 @@ def of_queue(records: Iterable[Record]) -> dict[str, str]:
     """Return the note on each record that waits, by id: its text, and the commands that decide on it."""
     return {
         record.id: f"{plain(record.kind.label)} {record.id} waits for review: {plain(record.title)}\n"
-        f"  orbit promote {shlex.quote(record.id)}\n"
+        f"  orbit accept {shlex.quote(record.id)}\n"
         f"  orbit reject {shlex.quote(record.id)} --reason WHY"
         for record in records
     }

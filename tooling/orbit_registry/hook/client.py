@@ -153,7 +153,7 @@ class HookCall:
                 session_log.mark(FAILED)
             if call.can_show_message and (number := pending_count(root)):
                 waiting = "1 record awaits" if number == 1 else f"{number} records await"
-                call.message = f"{waiting} review: orbit queue"
+                call.message = f"{waiting} review: orbit review"
             is_request = paths or call.error or call.text or call.purposes or call.arguments
             if is_request or call.surface == SESSION:
                 text, behind = self._chosen(root, call, paths, session_log)

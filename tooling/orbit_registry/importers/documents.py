@@ -120,7 +120,7 @@ def _keep_hints(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Yield what to do with logs without entries and with files for agents."""
     for reason, subject, advice in (
         (NO_ENTRY, "a log without numbers or dates", "number its headings to import them"),
-        (_MEMORY, "what agents are to know", "`orbit learning add` or `orbit rule add` writes down what holds"),
+        (_MEMORY, "what agents are to know", "`orbit learning new` or `orbit rule new` writes down what holds"),
     ):
         sources = [outcome.source for outcome in outcomes if outcome.reason == reason]
         if sources:

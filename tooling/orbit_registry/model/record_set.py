@@ -16,8 +16,20 @@ from orbit_registry.model.record import SUPERSEDED, Record
 _NUMBER = re.compile(r"(?:(?P<prefix>[A-Za-z]+)[-_ #]?)?0*(?P<number>\d{1,9})")
 """A number as people write it: `7`, `adr-7`, `ADR 007`."""
 
+_NUMBERED = re.compile(r"(?P<prefix>[A-Z][A-Z0-9]*)-(?P<number>[0-9]{4}|[1-9][0-9]{4,8})")
+"""An id with a number: `ADR-0007`."""
+
 NAMED = 3
 """Examples in a hint about an unknown id."""
+
+
+def _is_loosely(any_id: str, record_id: str) -> bool:
+    """Say whether a loose id means a record: `1`, `ADR-1` and `adr-0001` mean ADR-0001, `l-7k3fq` means L-7k3fq."""
+    number, sequence = _NUMBER.fullmatch(any_id), _NUMBERED.fullmatch(record_id)
+    if number is None or sequence is None:
+        return any_id.casefold() == record_id.casefold()
+    is_prefix = (number["prefix"] or sequence["prefix"]).casefold() == sequence["prefix"].casefold()
+    return is_prefix and int(number["number"]) == int(sequence["number"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +101,7 @@ class RecordSet:
 
     def _with_loose_id(self, any_id: str) -> list[Record]:
         """Return the records that `1`, `ADR-1` or `adr-0001` means."""
-        folded = any_id.casefold()
-        number = _NUMBER.fullmatch(any_id)
-        if number is None:
-            return [record for record in self._records if record.id.casefold() == folded]
-        prefix = (number["prefix"] or "").casefold()
-        return [
-            record
-            for record in self._records
-            if record.kind.numbering == "sequence"
-            and prefix in ("", record.kind.prefix.rstrip("-").casefold())
-            and (tail := record.id.removeprefix(record.kind.prefix)).isdecimal()
-            and int(tail) == int(number["number"])
-        ]
+        return [record for record in self._records if _is_loosely(any_id, record.id)]
 
     def matches(self, any_id: str) -> list[Record]:
         """Return the records that an id, a legacy id or a loose form of an id (`1`, `ADR-1`, `adr-0001`) means."""
@@ -116,9 +116,11 @@ class RecordSet:
             raise RecordNotFoundError("the id is empty", hint="`orbit list` shows ids; a shell variable may be unset")
         if not records:
             for problem in self._problems:
-                if f"/{any_id}/" in f"{problem.location.path}/":
-                    message = f"{any_id} can't be read: {problem.location}: {problem.message}"
-                    raise RecordNotFoundError(message, hint=problem.hint or "correct it there; `orbit check` says more")
+                for name in problem.location.path.split("/"):
+                    if _is_loosely(any_id, name):
+                        message = f"{name} can't be read: {problem.location}: {problem.message}"
+                        hint = problem.hint or "correct it there; `orbit check` says more"
+                        raise RecordNotFoundError(message, hint=hint)
             raise RecordNotFoundError(f"no record has the id {any_id!r}", hint=self._hint(any_id))
         ids = tuple(record.id for record in records)
         listed = "\n".join(f"  {record.id}  {record.title}  ({record.path})" for record in records)

@@ -201,7 +201,7 @@ def learning_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
         first = shlex.quote(min(paths, key=lambda path: path.count("/")))
         others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         yield (
-            f"{first}{others}: lessons, postmortems or runbooks, by their names; `orbit learning add` writes down what "
+            f"{first}{others}: lessons, postmortems or runbooks, by their names; `orbit learning new` writes down what "
             f"holds, `orbit import doc {first}` keeps a copy that search finds"
         )
 

@@ -187,7 +187,7 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
     if old.kind.name != new.kind.name:
         raise RefusedError(
             f"{new.id} is of the kind {new.kind.name}; a record is superseded by one of the same kind, {old.kind.name}",
-            hint=f"add one with `orbit {old.kind.name} add`, or link the two: `related_to`",
+            hint=f"add one with `orbit {old.kind.name} new`, or link the two: `related_to`",
         )
     if new.phase != "live":
         raise RefusedError(

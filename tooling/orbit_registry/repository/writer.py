@@ -120,7 +120,7 @@ def fields_of(kind: Kind, text: str, file: str) -> dict[str, object]:
     if errors:
         message = "; ".join(f"{problem.location}: {problem.message}" for problem in errors)
         hint = next(
-            (problem.hint for problem in errors if problem.hint), f"`orbit {kind.name} add --help` names the fields"
+            (problem.hint for problem in errors if problem.hint), f"`orbit {kind.name} new --help` names the fields"
         )
         raise InvalidRecordError(message, hint=hint)
     data = load(text)
@@ -141,7 +141,7 @@ def create_record(
     `attachments` are texts of further files in its folder by name; a kind whose prose is a file needs them.
     """
     if kind.in_document:
-        raise RefusedError(f"a {kind.name} needs its document too", hint=f"`orbit {kind.name} add` writes both")
+        raise RefusedError(f"a {kind.name} needs its document too", hint=f"`orbit {kind.name} new` writes both")
     if kind.in_file and attachments is None:
         raise RefusedError(f"a {kind.name} needs the file that it is about", hint="`orbit import --help`")
     with writing(workspace):
@@ -243,7 +243,7 @@ def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Reco
         subject = f"the new {kind.name}" if is_new else str(problems[0].location)
         hint = next((problem.hint for problem in problems if problem.hint), None)
         raise InvalidRecordError(
-            f"{subject}: {message}", hint=hint or f"`orbit {kind.name} add --help` names the fields"
+            f"{subject}: {message}", hint=hint or f"`orbit {kind.name} new --help` names the fields"
         )
     return record
 

@@ -215,7 +215,7 @@ def _suggestions(
         first = Suggestion(LEARNING, f"{live.id} says it already{with_linked}: strengthen it", shlex.join(strengthen))
     else:
         task = ["--evidence", f"task:{work.task}"] if work.task else []
-        add = ["orbit", LEARNING, "add", "--summary", str(fields["summary"]), *where, *task]
+        add = ["orbit", LEARNING, "new", "--summary", str(fields["summary"]), *where, *task]
         first = Suggestion(LEARNING, "what would have saved the further attempts", shlex.join(add))
     name = live.id if live is not None else "L-…"
     asks, proves = [first], "a script that shows that it is so"
@@ -225,6 +225,6 @@ def _suggestions(
         link = f"then: orbit link RES-… proves {name}"
         asks.append(Suggestion(RESOURCE, f"{proves}; {link}", "orbit import script PATH"))
     if RULE not in linked:
-        rule = ["orbit", RULE, "add", "--title", "WHAT TO DO", "--rationale", str(fields["summary"]), *where]
+        rule = ["orbit", RULE, "new", "--title", "WHAT TO DO", "--rationale", str(fields["summary"]), *where]
         asks.append(Suggestion(RULE, "if it holds beyond this case", shlex.join(rule)))
     return asks

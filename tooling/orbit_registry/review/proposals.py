@@ -325,7 +325,7 @@ def _refuse_unready(proposal: Record, is_read: bool) -> None:
     if proposal.kind.name != KIND:
         raise RefusedError(f"{proposal.id} is not a proposal", hint="`orbit proposal list` names those there are")
     if proposal.status.name != "approved":
-        hint = f"`orbit promote {proposal.id}` first" if proposal.phase == "pending" else f"`orbit show {proposal.id}`"
+        hint = f"`orbit accept {proposal.id}` first" if proposal.phase == "pending" else f"`orbit show {proposal.id}`"
         raise RefusedError(f"{proposal.id} is {proposal.status.name}; what is approved is applied alone", hint=hint)
     if proposal.data.get("drift") != ADDITIVE:
         hint = f"work it in by hand, then `orbit proposal done {proposal.id}`"

@@ -57,10 +57,12 @@ def approval_command(records: Sequence[Record]) -> str:
 
 
 def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, review: Review) -> Record:
-    """Approve (`live`) or reject (`closed`) a pending record."""
+    """Approve (`live`) or reject (`closed`) a pending record; the same verdict again changes nothing."""
     status = record.status
+    if record.phase == phase and (phase == "live" or record.kind.is_rejection(status)):
+        return transition(workspace, record, status.name, author, review)
     if record.phase != "pending":
-        hint = f"`orbit show {record.id}` says who decided; `orbit queue` lists what waits"
+        hint = f"`orbit show {record.id}` says who decided; `orbit review` lists what waits"
         raise RefusedError(f"{record.id} is {status.name} and does not wait for review", hint=hint)
     to = record.kind.next_status(status, phase)
     if to is None:
@@ -70,10 +72,13 @@ def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, r
 
 
 def retire(workspace: Workspace, record: Record, author: Author) -> Record:
-    """Close a live record that no longer holds."""
+    """Close a live record that no longer holds; one that is retired already does not change."""
     kind = record.kind
-    verbs = [to for to in kind.verbs.values() if kind.status(to).phase == "closed" and to in record.status.to]
-    to = next((to for to in verbs if not kind.is_rejection(kind.status(to))), None)
+    closed = [to for to in kind.verbs.values() if kind.status(to).phase == "closed"]
+    retired = [to for to in closed if not kind.is_rejection(kind.status(to))]
+    if record.status.name in retired:
+        return record
+    to = next((to for to in retired if to in record.status.to), None)
     if record.phase != "live" or to is None:
         message = f"{record.id} is {record.status.name} and can't be retired"
         raise RefusedError(message, hint=kind.transitions_help(record.status, record.id))

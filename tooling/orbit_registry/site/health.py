@@ -80,7 +80,7 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
         for record in live
         if record.is_unreachable and not (record.kind.gate != "scoped" and led & {record.id, *record.legacy_ids})
     ]
-    settle = approval_command([record for record, _, _ in unknown]) or "orbit queue"
+    settle = approval_command([record for record, _, _ in unknown]) or "orbit review"
     decides = _deciding(late[0]) if late else "orbit show ID"
     return [
         Concern("expired", "No longer hold", "orbit learning prune", "retires learnings.", rows[State.EXPIRED]),

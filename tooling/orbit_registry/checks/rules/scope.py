@@ -122,7 +122,7 @@ CONFIG = ".orbit/config.yaml"
 @check(
     "ORB506",
     Severity.ERROR,
-    "correct the category, take it out, or add the learning: `orbit learning add --category NAME`",
+    "correct the category, take it out, or add the learning: `orbit learning new --category NAME`",
 )
 def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
     """An agent is mapped to a category that no record has."""
