@@ -9,8 +9,12 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from tests.acceptance import browsing
 from tests.acceptance.conftest import DemoSite
+from tests.acceptance.site_cases import copied
 
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
 from orbit_registry.site.serve import SiteServer
 
 Look = Callable[[str], tuple[str, str]]
@@ -70,6 +74,22 @@ def test_the_filter_lists_the_rows_of_the_index(site: Path, served: str, look: L
         statuses = "&".join(sorted({f"status={record['status']}" for record in records(site, kind)}))
         plain = rows((site / f"{kind}s/index.html").read_text("utf-8"))
         assert rows(look(f"{served}{kind}s/?{statuses}")[0]) == plain
+
+
+def test_filtered_rows_have_the_code_and_links_of_the_index(look: Look, tmp_path: Path) -> None:
+    root = copied("demo", tmp_path / "repo")
+    record = root / ".orbit/adrs/ADR-0001/adr.yaml"
+    record.write_text(re.sub("(?m)^title: .*$", "title: Keep `sessions` in memory", record.read_text("utf-8")), "utf-8")
+    build_site(Registry.open(root), tmp_path / "site", snapshot=False)
+
+    def marks(html: str) -> list[tuple[str, ...]]:
+        superseded = next(row for row in ROW.findall(html) if "superseded" in row)
+        return re.findall(r'href="(?:[^"]*/)?(ADR-\d+)/"|(<code>.*?</code>)', superseded)
+
+    with browsing.served(tmp_path / "site") as url:
+        filtered = marks(look(f"{url}adrs/?status=superseded")[0])
+    assert filtered == marks((tmp_path / "site/adrs/index.html").read_text("utf-8"))
+    assert filtered == [("ADR-0001", ""), ("ADR-0001", ""), ("", "<code>sessions</code>"), ("ADR-0002", "")]
 
 
 def test_an_index_says_how_often_a_record_is_cited(look: Look, demo_site: DemoSite) -> None:

@@ -142,6 +142,7 @@ def test_the_first_line_is_one_that_says_something() -> None:
     text = "# Title\n\nStatus: Accepted · 2026\n\n| a |\n\n## Context\n\n- We *read* the [docs](x.md) `twice`\n"
     assert lead(text) == "We read the docs twice"
     assert lead("> [!NOTE]\n> Set `__init__` and\n> NO_COLOR, *now*.\n\nMore.\n") == "Set __init__ and NO_COLOR, now."
+    assert lead("---\ntitle: A\n---\n\n# A\n\nIt begins.\n") == "It begins."
     assert lead("") == lead("## Only\n\n---\n") == ""
     assert len(lead("word " * 100)) <= LONGEST_LEAD + 2
     assert lead("word " * 100).endswith("word …")

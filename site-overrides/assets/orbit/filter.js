@@ -8,6 +8,8 @@
     element.append(...inside);
     return element;
   };
+  /* Returns one line of a record as nodes, with text between backticks as code. */
+  const headline = (text) => text.split(/`([^`]{1,200})`/).map((part, at) => (at % 2 ? made("code", "", part) : part));
   const start = (form) => {
     const table = document.querySelector("table.orbit-index");
     const body = table.tBodies[0];
@@ -56,20 +58,21 @@
         words.every((word) => record.words.includes(word)) &&
         choices.every(([name, isChosen]) => wordsOf(record, name).some(isChosen));
     };
+    const link = ({ url }, ...inside) => Object.assign(made("a", "", ...inside), { href: new URL(url, root) });
+    const later = (ids, byId) =>
+      made("small", "", " → ", ...ids.flatMap((id, at) => [at ? ", " : "", byId.has(id) ? Object.assign(link(byId.get(id), id), { className: "orbit-id" }) : id]));
     const cell = (record, column) => {
       if (column === "status") return made("span", `orbit-chip orbit-${record.phase} orbit-status-${record.status}`, record.word);
       if (column === "cited") return String(record.cited_by || "");
       const named = column === "id" || column === "title" || column === form.dataset.orbitHeadline;
       if (!named) return column === "date" ? record.date ?? "" : record.fields[column] ?? "";
-      const link = made("a", "", column === "id" ? record.id : record.title);
-      link.href = new URL(record.url, root);
-      return link;
+      return link(record, ...(column === "id" ? [record.id] : headline(record.title)));
     };
-    const row = (record) =>
+    const row = (record, byId) =>
       made("tr", `orbit-row-${record.phase}`, ...columns.map((column) => {
         const held = made("td", `orbit-col-${column}`, cell(record, column));
         if (column === "date" && record.date_source) held.append(" ", made("small", "", `from ${record.date_source}`));
-        if (column === form.dataset.orbitHeadline && record.replaced_by.length) held.append(made("small", "", ` → ${record.replaced_by.join(", ")}`));
+        if (column === form.dataset.orbitHeadline && record.replaced_by.length) held.append(later(record.replaced_by, byId));
         return held;
       }));
     const show = async (keep) => {
@@ -89,7 +92,8 @@
         return;
       }
       const found = held.filter(fits(query, held));
-      body.replaceChildren(...found.slice(0, MOST).map(row));
+      const byId = new Map(held.map((record) => [record.id, record]));
+      body.replaceChildren(...found.slice(0, MOST).map((record) => row(record, byId)));
       said.textContent = found.length > MOST ? `${found.length} found, the first ${MOST} are shown` : `${found.length} found`;
     };
     const propose = async ({ name, list }) => {

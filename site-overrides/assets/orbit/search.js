@@ -216,9 +216,9 @@ export const finder = ({ records, looks, names }, data) => {
 
   /* Returns the records whose ids the text has, or begins, and the closed ones whose title it is. */
   const named = (text) => {
-    const ids = text.toLowerCase().split(/\s+/).map((word) => word.replace(/^[.,;:!?()[\]'"`]+|[.,;:!?()[\]'"`]+$/g, "")).filter((word) => word.includes("-"));
+    const ids = text.toLowerCase().split(/\s+/).filter(Boolean).map((word) => word.replace(/^[.,;:!?()[\]'"`]+|[.,;:!?()[\]'"`]+$/g, "")).filter((word, _, { length }) => word.includes("-") || length === 1);
     const rows = ids.flatMap((id) => rowsOf.get(id) ?? []);
-    const begun = rows.length || ids.length !== 1 ? [] : records.flatMap(([id], row) => (id.toLowerCase().startsWith(ids[0]) ? [row] : []));
+    const begun = rows.length || ids.length !== 1 || !ids[0].includes("-") ? [] : records.flatMap(([id], row) => (id.toLowerCase().startsWith(ids[0]) ? [row] : []));
     plainTitles ??= records.map(([, title]) => plain(title));
     const title = plain(text);
     const titled = plainTitles.flatMap((other, row) => (other === title ? [row] : []));

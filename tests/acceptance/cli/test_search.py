@@ -32,17 +32,21 @@ def test_a_tag_is_found_by_its_other_names(shell: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["postgres", "is ADR-0001 it's own?", "postgres at rest", "continue", "nothing-has-it"]
+    "text", ["postgres", "is ADR-0001 it's own?", "postgres at rest", "continue", "nothing-has-it", "0255"]
 )
 def test_a_question_in_sql_finds_the_same(shell: Any, text: str) -> None:
     shell.learn("Vacuum Postgres at night")
-    shell.learn("Rest after lunch", "--body", "Postgres rests too.")
+    rest = shell.learn("Rest after lunch", "--body", "Postgres rests too.")
+    with (shell.root / f".orbit/learnings/{rest}/learning.yaml").open("a", encoding="utf-8") as record:
+        record.write('legacy_ids: ["0255"]\n')
     quoted = text.replace("'", "''")
     sql = f"SELECT id, score FROM search('{quoted}')"
 
     hits = shell.data("search", text, "--budget", "deep" if "?" in text else "balanced")["hits"]
     ids = shell.data("query", sql)
 
+    if text == "0255":
+        assert [row["id"] for row in ids] == [rest]
     assert [(row["id"], round(row["score"], 4)) for row in ids] == [(hit["id"], round(hit["score"], 4)) for hit in hits]
     question = ToolCall(Registry.open(shell.root), Caller("agent", ""), {"sql": sql})
     assert read_tools.query(question).data["rows"] == ids

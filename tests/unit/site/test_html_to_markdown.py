@@ -22,6 +22,7 @@ CASES = (
     ("<pre><code class='language-py'><span>a</span>\n```</code></pre>", "````py\na\n```\n````"),
     ("<pre class='mermaid'>graph</pre>", "```mermaid\ngraph\n```"),
     ("<details><summary>a</summary><p>b</p></details>", "**a**\n\nb"),
+    ("<details><summary>a <b>b</b></summary></details>", "a **b**"),
     ("<p>a<sup class='footnote-ref'><a href='#fn1'>[1]</a></sup></p>"
      "<section class='footnotes'><ol><li id='fn1'>b <a class='footnote-backref' href='#'>x</a></li></ol></section>",
      "a[^1]\n\n[^1]: b"),

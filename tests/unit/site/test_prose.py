@@ -145,9 +145,14 @@ def test_an_anchor_that_the_page_lacks_is_reported(site: SiteMap) -> None:
     assert [problem.code for problem in render("[x](#nowhere)", HERE, site).diagnostics] == ["SITE390"]
 
 
-def test_headings_are_moved_below_a_pages_title(site: SiteMap) -> None:
-    prose = render("### A\n\n#### B\n", HERE, site, top=2)
-    assert [heading.level for heading in prose.headings] == [2, 3]
+@pytest.mark.parametrize(
+    ("text", "levels"),
+    [("### A\n\n#### B\n", [2, 3]), ("# A\n\n## B\n", [2, 3]), ("## A\n\n# B\n\n### C\n", [2, 2, 3])],
+    ids=["lower", "titles", "a second title"],
+)
+def test_headings_are_moved_below_a_pages_title(text: str, levels: list[int], site: SiteMap) -> None:
+    prose = render(text, HERE, site, top=2)
+    assert [heading.level for heading in prose.headings] == levels
     assert "<h2 " in prose.html
     assert "</h3>" in prose.html
 

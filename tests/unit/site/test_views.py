@@ -74,6 +74,11 @@ def test_the_status_is_in_one_line_and_the_successor_in_one_banner(site: SiteMap
     [
         ("**Status:** Superseded by [ADR-0002](0002-b.md)\n\n**Context.** A", "**Context.** A"),
         ("Date: 2026-05-04\n\n## Status\n\nSuperseded by ADR-0002\n\n## Context\n\nA", "## Context\n\nA"),
+        (
+            "## Status\n\nAccepted\n\nSuperceded by [2. Use files](0002-use-files.md)\n\n## Context\n\nA",
+            "## Status\n\nAccepted\n\nSuperceded by [2. Use files](0002-use-files.md)\n\n## Context\n\nA",
+        ),
+        ("## Status\n\nSuperceded by [2. Use files](0002-use-files.md)\n\n## Context\n\nA", "## Context\n\nA"),
         ("* Status: superseded\n* Deciders: Ann\n\nA", "* Status: superseded\n* Deciders: Ann\n\nA"),
         ("**Status:** Accepted\n\nA", "**Status:** Accepted\n\nA"),
         (
@@ -81,7 +86,7 @@ def test_the_status_is_in_one_line_and_the_successor_in_one_banner(site: SiteMap
             "## Status\n\nSuperseded\n\nIt never worked.\n\n## Context",
         ),
     ],
-    ids=["line", "section", "says who", "says otherwise", "says more"],
+    ids=["line", "section", "an earlier status", "adr-tools", "says who", "says otherwise", "says more"],
 )
 def test_prose_does_not_repeat_the_facts_above_it(prose: str, rest: str) -> None:
     record = _decision(1, 2)

@@ -254,7 +254,8 @@ class Searcher:
 
     def _named(self, query: Query) -> list[Record]:
         """Return the records whose ids the text names, and the closed ones whose title it is."""
-        names = dict.fromkeys(word.strip(MARKS) for word in query.words if "-" in word)
+        words = query.text.split()
+        names = dict.fromkeys(word.strip(MARKS) for word in words if "-" in word or len(words) == 1)
         records = [record for name in names if (record := self._by_name.get(name)) is not None]
         titled = self._by_title.get(_title(query.text), ())
         return records if any(record.phase != "closed" for record in titled) else [*records, *titled]

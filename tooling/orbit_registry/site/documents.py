@@ -15,7 +15,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
-from orbit_registry.formats.markdown import content_start, is_markdown, parse_markdown
+from orbit_registry.formats.markdown import is_markdown, parse_markdown
 from orbit_registry.formats.position import Position
 from orbit_registry.formats.yaml import position_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
@@ -156,7 +156,7 @@ def document_page(document: MirroredDocument, text: str, site: SiteMap) -> tuple
     article = f'<div class="orbit-prose">{heading}{prose.html}</div>'
     body = clean(f'<div class="orbit-document">{crumbs}{article}{source}</div>')
     # What leads on from a document, expand knows: the theme's own footer names only pages of the navigation.
-    description = lead(text[content_start(text) :]) or title
+    description = lead(text) or title
     front = {
         "title": escape(title),
         "description": escape(description),

@@ -253,13 +253,14 @@ class Expansion:
 
     def _lists(self) -> None:
         for index in self.indexes.values():
-            pages = {url: index.html(url, self.relations, self.site) for url in [*index.pages][1:]}
+            title = index.kind.labels
+            pages = {url: (title, index.html(url, self.relations, self.site)) for url in [*index.pages][1:]}
             if index.timed:
                 url = timeline.url(index.kind)
-                pages[url] = index.switch(url) + timeline.timeline_html(index.kind, index.records)
-            title = index.kind.labels
-            for url, content in pages.items():
-                self._write(url, self._listed(index.kind, url, title, f"<h1>{escape(title)}</h1>{content}"))
+                content = index.switch(url) + timeline.timeline_html(index.kind, index.records)
+                pages[url] = f"{title}: timeline", content
+            for url, (name, content) in pages.items():
+                self._write(url, self._listed(index.kind, url, name, f"<h1>{escape(name)}</h1>{content}"))
         for page in self.groups.pages(self.kinds):
             self._write(page.url, self._listed(page.kind, page.url, page.title, page.html))
 
@@ -414,6 +415,8 @@ class Expansion:
 
         @cache
         def files() -> Mapping[str, bytes]:
+            if allowed and not diagrams.MERMAID.path.is_file():
+                self.progress(diagrams.FETCHING, 0, 1)
             contents, problem = diagrams.files(allowed=allowed)
             problems.append(problem)
             return contents

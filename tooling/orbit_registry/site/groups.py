@@ -59,7 +59,7 @@ class Groups:
     def pages(self, kinds: Sequence[Kind]) -> Iterator[GroupPage]:
         """Yield every page."""
         if self.tags:
-            yield GroupPage(TAGS, None, "Tags", _overview(self.tags))
+            yield GroupPage(TAGS, None, "Tags", _overview(self.tags, kinds))
         for tag, records in self.tags.items():
             yield _page(tag_url(tag), None, f"Tag: {tag}", records, ("Tags", TAGS))
         for kind in kinds:
@@ -94,12 +94,19 @@ def _most(groups: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
     return dict(sorted(largest.items()))
 
 
-def _overview(tags: Mapping[str, Sequence[Record]]) -> str:
+def _overview(tags: Mapping[str, Sequence[Record]], kinds: Sequence[Kind]) -> str:
+    tagged = {record.kind.name for records in tags.values() for record in records}
+    indexes = "".join(
+        f'<a href="{escape(relative(TAGS, f"{kind.plural}/"))}">{escape(kind.labels)}</a>'
+        for kind in kinds
+        if kind.name in tagged
+    )
+    views = f'<nav class="orbit-views" aria-label="Views">{indexes}<a href="./" aria-current=page>Tags</a></nav>'
     items = "".join(
         f'<li><a href="{escape(relative(TAGS, tag_url(tag)))}">{escape(tag)}</a> <small>{len(records):,}</small></li>'
         for tag, records in tags.items()
     )
-    return f'<h1>Tags</h1><ul class="orbit-cloud">{items}</ul>'
+    return f'<h1>Tags</h1>{views}<ul class="orbit-cloud">{items}</ul>'
 
 
 def _page(

@@ -132,7 +132,7 @@ class _Writer:
             case "blockquote":
                 return [_quoted(self.blocks(element))]
             case "summary":
-                return [f"**{text}**" for text in [self.line(element)] if text]
+                return [_marked(text, "**") for text in [self.line(element)] if text]
         classes = _classes(element)
         if "admonition" in classes or "markdown-alert" in classes:
             return self._alert(element)
@@ -153,7 +153,7 @@ class _Writer:
         title, *blocks = self.blocks(element) or [""]
         if title.lower() in _ALERTS:
             return [_quoted(["\n".join([f"[!{title.upper()}]", *blocks[:1]]), *blocks[1:]])]
-        return [_quoted([f"**{title}**", *blocks])]
+        return [_quoted([_marked(title, "**"), *blocks])]
 
     def _list(self, element: Element, *, of_notes: bool = False) -> list[str]:
         start = element.get("start", "")
@@ -171,7 +171,7 @@ class _Writer:
         details: list[list[str]] = []
         for child in chain.from_iterable([part] if part.tag in ("dt", "dd") else part for part in element):
             if child.tag == "dt":
-                items.append(f"**{self.line(child)}**")
+                items.append(_marked(self.line(child), "**"))
                 details.append([])
             elif child.tag == "dd" and items:
                 details[-1] += self.blocks(child)
@@ -235,11 +235,16 @@ class _Writer:
         if tag == "a" and (target := element.get("href")):
             return inner.replace(text, f"[{text}]({self.links(target)})")
         if tag in _MARKS:
-            return inner.replace(text, f"{_MARKS[tag]}{text}{_MARKS[tag]}")
+            return inner.replace(text, _marked(text, _MARKS[tag]))
         if tag in _TAGS:
             return f"<{tag}>{inner}</{tag}>"
         is_apart = tag in _APART or tag in _BLOCKS or not _APART.isdisjoint(classes)
         return f" {inner} " if is_apart else inner
+
+
+def _marked(text: str, mark: str) -> str:
+    """Return a text between marks; unmarked if a part of it has them, because Markdown can't nest them."""
+    return text if len(mark) > 1 and mark in text else f"{mark}{text}{mark}"
 
 
 def _has_blocks(element: Element) -> bool:

@@ -19,10 +19,7 @@ SECONDS = 300
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """An npm package: what it is called, the SHA-512 of its archive, and which of its files go where in the site.
-
-    Of a folder, whose name ends in a slash, the modules go.
-    """
+    """An npm package: what it is called, the SHA-512 of its archive, and which of its files go where in the site."""
 
     name: str
     version: str
@@ -54,10 +51,7 @@ class Archive:
 
         with tarfile.open(self.path) as tar:
             for member in tar:
-                folder = f"{member.name.rpartition('/')[0]}/"
                 target = self.files.get(member.name)
-                if target is None and folder in self.files and member.name.endswith(".mjs"):
-                    target = self.files[folder] + member.name.removeprefix(folder)
                 file = tar.extractfile(member) if target is not None else None
                 if target is not None and file is not None:
                     yield target, file.read()

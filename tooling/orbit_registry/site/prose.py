@@ -161,14 +161,18 @@ class _Renderer:
     def _heading_ids(self, html: str) -> Iterator[Heading]:
         counts: dict[str, int] = {}
         matches = _HEADING.findall(html)
-        shift = self.top - min(int(level) for level, *_ in matches) if matches and self.top else 0
+        levels = [int(level) for level, *_ in matches]
+        if levels and levels[0] > 1:  # a title further down is a section like the others
+            levels = [level for level in levels if level > 1]
+        shift = self.top - min(levels) if levels and self.top else 0
         for level, own_id, inner in matches:
             plain = unescape(_TAG.sub("", inner))
             stem = own_id.lower() or slug(plain) or "section"
             count = counts.get(stem, 0)
             counts[stem] = count + 1
             anchor = HEADING_PREFIX + (f"{stem}-{count}" if count else stem)
-            self.headings.append(Heading(max(1, min(6, int(level) + shift)), anchor, emoji(plain)))
+            shifted = max(self.top or 1, min(6, int(level) + shift))
+            self.headings.append(Heading(shifted, anchor, emoji(plain)))
         return iter(self.headings)
 
     def _excluded_ids(self) -> set[str]:

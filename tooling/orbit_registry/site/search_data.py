@@ -10,6 +10,7 @@ from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
+from orbit_registry.formats.markdown import content_start
 from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.model.record import Record
 from orbit_registry.search.index import K1, Counts, Index, Key, counts_of
@@ -129,7 +130,7 @@ def _table(index: Index) -> dict[str, object]:
 def lead(prose: str) -> str:
     """Return the first paragraph of a text that says something, without its Markdown: whole words, 160 characters."""
     paragraph: list[str] = []
-    for line in prose.splitlines():
+    for line in prose[content_start(prose) :].splitlines():
         stripped = line.strip()
         if not stripped or _SKIPPED.match(stripped) or (paragraph and _ITEM.match(stripped)):
             if paragraph:

@@ -36,15 +36,21 @@ def date_of(record: Record) -> str:
 
 
 _WORD = re.compile(r"[^\W_]+")
-_TARGET = re.compile(r"\]\([^)]*\)")
+_LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
+_NUMBER = re.compile(r"(?:\S*/)?0*([0-9]{1,5})[-_.][^\W\d][^/]*")
+"""The number that the name of a file begins with."""
+_NEXT_HEADING = re.compile(r"(.*?)(?=^#)", re.DOTALL | re.MULTILINE)
 _KEYS = frozenset({"status", "date", "deciders"})
+_SPELLINGS = {"superceded": "superseded", "supercedes": "supersedes"}
+"""Words of adr-tools."""
 
 
 def restates(text: str, record: Record) -> bool:
-    """Say whether a text has only what the record states: status, date, deciders, tasks, successors, earlier ids."""
+    """Say whether a text has only what the record states: status, date, deciders, tasks, links, earlier ids."""
     status = record.status
     facts = [status.name, status.word, record.text("date") or "", *record.words("deciders"), *record.words("tasks")]
-    ids = [*record.superseded_by, *record.supersedes, *record.legacy_ids]
+    links = [text for link in record.links for text in (link.rel, link.to)]
+    ids = [*record.superseded_by, *record.supersedes, *record.legacy_ids, *links]
     known = {"by", "supersedes", "replaces", "legacy", "id", *_KEYS}.union(*map(_words, [*facts, *ids]))
     return _words(text) <= known
 
@@ -55,16 +61,19 @@ def without_restated(text: str, record: Record) -> str:
     while True:
         paragraph, _, after = remaining.partition("\n\n")
         if paragraph.startswith("#") and _words(paragraph) == {"status"}:
-            paragraph, _, after = after.lstrip().partition("\n\n")
-            if not restates(paragraph, record) or not after.lstrip().startswith("#"):
+            section = _NEXT_HEADING.match(after)
+            if section is None or not restates(section[1], record):
                 return remaining
+            after = after[section.end() :]
         elif _words(paragraph).isdisjoint(_KEYS) or not restates(paragraph, record):
             return remaining
         remaining = after.lstrip()
 
 
 def _words(text: str) -> set[str]:
-    return set(_WORD.findall(_TARGET.sub("]", text).casefold()))
+    """Return the words of a text, its numbers without zeros before them; a link to a numbered file is its number."""
+    plain = _LINK.sub(lambda link: (_NUMBER.match(link[2]) or link)[1], text).casefold()
+    return {_SPELLINGS.get(word, word.lstrip("0") or word) for word in _WORD.findall(plain.replace("_", " "))}
 
 
 def tags_of(record: Record) -> list[str]:

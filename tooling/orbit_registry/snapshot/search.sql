@@ -45,7 +45,9 @@ WITH parts AS (
     GROUP BY t.record_id, t.part
     UNION ALL
     SELECT n.id, 1 FROM names AS n
-    WHERE contains(n.name, '-') AND n.name IN (SELECT trim(unnest(regexp_extract_all(said, '\S+')), '@edges@'))
+    WHERE n.name = trim(said, ' @edges@') OR (
+        contains(n.name, '-') AND n.name IN (SELECT trim(unnest(regexp_extract_all(said, '\S+')), '@edges@'))
+    )
 ), current AS ( -- what took the place of a closed record is found by its text
     SELECT coalesce(n.successor_id, o.id) AS id, o.score
     FROM found AS o LEFT JOIN successors AS n ON n.record_id = o.id
