@@ -9,8 +9,7 @@ from pathlib import Path
 from tests.bench.synthetic import scopes
 
 from orbit_registry.hook import index as reader
-from orbit_registry.matching.compile import entry_of, order_in
-from orbit_registry.matching.pack import Part, pack
+from orbit_registry.matching.compile import Part, entry_of, order_in, pack
 
 RECORD = ".orbit/learning.yaml"
 

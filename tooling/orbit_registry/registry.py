@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from orbit_registry.checks.engine import CheckOutcome, Fix
     from orbit_registry.checks.scopes import Unmatched
     from orbit_registry.matching import match as matches
-    from orbit_registry.matching.coverage import Coverage
+    from orbit_registry.matching.match import Coverage
     from orbit_registry.model.freshness import Freshness
     from orbit_registry.model.scope import Task
     from orbit_registry.operations import adr as adrs
@@ -326,9 +326,9 @@ class Registry:
     @staticmethod
     def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
         """Merge one decision log for git."""
-        from orbit_registry.operations.merge import logs
+        from orbit_registry.operations.merge import texts
 
-        return logs.merge_driver(base, ours, theirs)
+        return texts.merge_driver(base, ours, theirs)
 
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
         """Return the freshness of records (default: all) by path; fresh and closed ones are left out."""
@@ -411,7 +411,7 @@ class Registry:
 
     def coverage(self) -> Coverage:
         """Return which tracked files have which records."""
-        from orbit_registry.matching.coverage import coverage
+        from orbit_registry.matching.match import coverage
 
         return coverage(self.workspace)
 

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 
 from orbit_registry.checks.duplicates import is_apart, wording
 from orbit_registry.registry import Registry
-from orbit_registry.search.contrast import Contrast, Words, contrast
-from orbit_registry.search.similarity import similar_pairs
+from orbit_registry.search.similarity import Contrast, Words, contrast, similar_pairs
 
 ROUNDS = 5
 _NEGATED = re.compile(r"\b(?:do not|don't|never|not|no)\s+")

@@ -9,8 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.analytics import prove as proving
-from orbit_registry.analytics.baselines import FullText, GitLog
-from orbit_registry.analytics.prove import Proof, prove
+from orbit_registry.analytics.prove import FullText, GitLog, Proof, prove
 from orbit_registry.analytics.replay import NameResolver
 from orbit_registry.cli.main import run
 from orbit_registry.errors import UsageError

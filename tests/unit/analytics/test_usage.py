@@ -13,8 +13,8 @@ import pytest
 
 from orbit_registry.agents import claude, codex
 from orbit_registry.analytics.effect import needed_sessions, report
+from orbit_registry.analytics.report import usage_of
 from orbit_registry.analytics.stats import Pair
-from orbit_registry.analytics.usage import usage_of
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import Workspace, open_workspace
 

@@ -13,9 +13,8 @@ from pathspec import GitIgnoreSpec
 from orbit_registry.cli import publish
 from orbit_registry.errors import RefusedError
 from orbit_registry.exporters import plugin, rule_files
-from orbit_registry.exporters.agents_md import block_of, with_block
 from orbit_registry.exporters.rule_files import CLAUDE
-from orbit_registry.exporters.rules import Rule, UnsupportedGlob, exported, rules_for
+from orbit_registry.exporters.rules import Rule, UnsupportedGlob, block_of, exported, rules_for, with_block
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
 from orbit_registry.formats.yaml import load
 from orbit_registry.hook import index as reader
@@ -24,8 +23,7 @@ from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.observe import loaded_ids
 from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import tokens
-from orbit_registry.matching.compile import entry_of
-from orbit_registry.matching.pack import SYMBOL, Part, pack
+from orbit_registry.matching.compile import SYMBOL, Part, entry_of, pack
 
 FORMATS = {exporter.agent: exporter for exporter in rule_files.EXPORTERS}
 CASES: list[dict[str, Any]] = json.loads(

@@ -17,13 +17,13 @@ from orbit_registry.errors import (
     WorkspaceNotFoundError,
 )  # fmt: skip
 from orbit_registry.model.kind import load_kinds
-from orbit_registry.operations.demo import make_demo
 from orbit_registry.operations.init import (
     GITATTRIBUTES,
     GITIGNORE,
     LOG_ATTRIBUTES,
     ProjectFiles,
     SetupReport,
+    make_demo,
     project_files,
     schema_texts,
     setup_workspace,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from orbit_registry.search.contrast import Contrast, Words
-from orbit_registry.search.contrast import contrast as contrast_of_words
+from orbit_registry.search.similarity import Contrast, Words
+from orbit_registry.search.similarity import contrast as contrast_of_words
 
 
 def contrast(first: str, second: str) -> Contrast | None:

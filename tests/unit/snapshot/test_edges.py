@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from orbit_registry.snapshot.edges import References, citing_references
+from orbit_registry.snapshot.rows import References, citing_references
 
 
 def test_what_a_file_names_comes_from_the_cache(project: Any) -> None:

@@ -3,24 +3,87 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
+from orbit_registry.agents.agent import UsageReader, usage_readers
 from orbit_registry.analytics.effect import RecordTitle, Report, report, signals
 from orbit_registry.analytics.figures import ratio
 from orbit_registry.analytics.stats import DAY, EventCounter, Tally, UsageSlice, mark_reverted, pairs_of
-from orbit_registry.analytics.usage import usage_of
+from orbit_registry.capture.transcripts import Progress, entries_in
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook import index as reader
 from orbit_registry.hook import render
 from orbit_registry.hook.index import Index, Row
-from orbit_registry.hook.session import tokens
+from orbit_registry.hook.session import safe_name, tokens
 from orbit_registry.matching.match import current_index
-from orbit_registry.model.votes import distinct_votes, format_time
+from orbit_registry.model.votes import distinct_votes, format_time, parse_time
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 from orbit_registry.workspace.workspace import Workspace
+
+MOST_SESSIONS = 500
+"""Sessions whose transcripts are looked for, the newest."""
+READERS = usage_readers()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionUsage:
+    """Answers of the model in one session and its subagents, by time in seconds since 1970, each with its tokens."""
+
+    answers: Sequence[tuple[float, int]]
+
+    def since(self, at: float) -> tuple[int, int]:
+        """Return the turns and tokens from a time on."""
+        start = bisect_left(self.answers, (at, 0))
+        return len(self.answers) - start, sum(tokens for _, tokens in self.answers[start:])
+
+
+def usage_of(workspace: Workspace, sessions: Sequence[str]) -> Mapping[str, SessionUsage]:
+    """Return the usage of the sessions that have a transcript with any, the newest of them; `sessions` are in order."""
+    usages: dict[str, SessionUsage] = {}
+    for session in sessions[-MOST_SESSIONS:]:
+        if safe_name(session) != session:
+            continue  # unsafe as part of a path
+        for name, agent in READERS.items():
+            if (path := agent.transcript(workspace.root, session)) is not None:
+                paths = (path, *agent.subagents(path))
+                answers = sorted(answer for file in paths for answer in _answers(workspace, name, agent, file))
+                if answers:
+                    usages[session] = SessionUsage(answers)
+                break
+    return usages
+
+
+def _answers(workspace: Workspace, agent: str, reader: UsageReader, path: Path) -> Iterable[tuple[float, int]]:
+    try:
+        status = path.stat()
+    except OSError:
+        return []
+    key = f"{status.st_size} {status.st_mtime_ns}"
+    rows = workspace.cache.memo(f"usage {agent} {path}", key, lambda: _read(path, reader))
+    return [(float(timestamp), int(tokens)) for timestamp, tokens in rows]
+
+
+def _read(path: Path, reader: UsageReader) -> list[list[float]]:
+    """Return when each answer of a transcript began, and its tokens; one that is written again counts with the most."""
+    answers: dict[str, list[float]] = {}
+    try:
+        for usage in entries_in(path, reader.usage, Progress()):
+            try:
+                timestamp = parse_time(usage.timestamp).timestamp()
+            except (ValueError, OverflowError):
+                continue
+            if not usage.tokens:
+                continue  # the agent's own message about an error
+            first, tokens = answers.get(usage.answer, (timestamp, 0.0))
+            answers[usage.answer] = [first, max(tokens, float(usage.tokens))]
+    except OSError:
+        return []
+    return list(answers.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from orbit_registry.briefs.task_class import TaskClass
-from orbit_registry.briefs.tasks import CLASSIFIER, COMMAND, class_of, resolve_task, why_unresolved
+from orbit_registry.briefs.task_class import CLASSIFIER, COMMAND, TaskClass, class_of, resolve_task, why_unresolved
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.context import BRIEF, CODE, DROPS, TRIGGERS, Context, Selection, working_project
 from orbit_registry.hook.events import Event, append

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from orbit_registry.model.record import Record
-from orbit_registry.search.contrast import Contrast, Words, contrast
-from orbit_registry.search.similarity import normalised, similar_pairs
+from orbit_registry.search.similarity import Contrast, Words, contrast, normalised, similar_pairs
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.workspace import Workspace
 

@@ -125,7 +125,7 @@ def brief(
 
 
 def _task(file: BinaryIO, task_id: str) -> Task:
-    from orbit_registry.briefs.tasks import LARGEST, read_task
+    from orbit_registry.briefs.task_class import LARGEST, read_task
 
     content = _content(file, LARGEST + 1)
     if len(content.encode()) > LARGEST - 4:  # a character may have been cut off

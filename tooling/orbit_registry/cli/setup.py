@@ -74,7 +74,7 @@ def init(
 
 def _make_demo(folder: Path, output: str) -> None:
     from orbit_registry.model.kind import load_kinds
-    from orbit_registry.operations.demo import COMMANDS, make_demo
+    from orbit_registry.operations.init import COMMANDS, make_demo
 
     root = make_demo(folder, load_kinds())
     steps = [f"cd {shlex.quote(str(root))}", *COMMANDS]

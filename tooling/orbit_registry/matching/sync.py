@@ -20,15 +20,15 @@ from orbit_registry.matching.compile import (
     broad_of,
     entries_of,
     globs_of,
+    is_whole,
     order_in,
+    pack,
     part_of,
     settings_of,
     with_breadth,
 )
-from orbit_registry.matching.pack import is_whole, pack
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
 from orbit_registry.matching.sources import digest_of
-from orbit_registry.matching.trust import trust_files, untrusted
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -47,6 +47,97 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace, git_folder
 
 if TYPE_CHECKING:
     from orbit_registry.search.index import Weights
+from collections.abc import Iterator
+from functools import cache, partial
+
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
+
+_BRANCHES = ("refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master")
+_NAMING = "refs/remotes/origin/HEAD"
+
+
+def untrusted(workspace: Workspace, records: Iterable[Record]) -> set[str]:
+    """Return the files of the records of which something differs from the default branch, or is not there."""
+    commit = _trusted_commit(workspace)
+    if commit is None:
+        return set()
+    tree = workspace.git.files_at(commit) if commit else {}
+    names_of = cache(partial(_blob_names, workspace.root))
+    return {
+        record.path
+        for record in records
+        if any(tree.get(path) not in names_of(path) for path in _files_of(workspace, record))
+    }
+
+
+def _files_of(workspace: Workspace, record: Record) -> Iterator[str]:
+    """Yield what an agent may be led to read for a record, and what says which of its statuses are pushed."""
+    yield record.path
+    if os.path.lexists(workspace.root / record.body_path):
+        yield record.body_path
+    if record.kind.has_source and record.source is not None:
+        yield record.source.path
+    if record.kind.folder.is_relative_to(workspace.root / ORBIT):
+        yield f"{workspace.relative(record.kind.folder)}/kind.yaml"
+
+
+def _blob_names(root: Path, path: str) -> set[str]:
+    """Return git's names of a file's content, unchanged and with the line ends that git keeps."""
+    try:
+        content = read_bytes(inside(root, path), limit=DOCUMENT_LIMIT)
+    except OrbitError:
+        return set()
+    blobs = [b"blob %d\0" % len(form) + form for form in (content, content.replace(b"\r\n", b"\n"))]
+    return {make(blob).hexdigest() for blob in blobs for make in (hashlib.sha1, hashlib.sha256)}
+
+
+def _trusted_commit(workspace: Workspace) -> str | None:
+    """Return the default branch's commit, empty where there is no such branch; None where everything is trusted."""
+    is_configured = workspace.trusts_only_default_branch
+    files = _ref_files(workspace)
+    if not files:
+        return "" if is_configured else None
+
+    def branch() -> list[object] | None:
+        commit = workspace.default_commit()
+        if workspace.git.top is None:  # git can't be asked: nothing is known of its branches
+            return None
+        return [commit, workspace.default_branch_trusts_only_itself(commit)]
+
+    commit, trusts_itself_alone = workspace.cache.memo("trust", "\n".join(map(_stamp, files)), branch) or ["", False]
+    return commit if is_configured or trusts_itself_alone else None
+
+
+def trust_files(workspace: Workspace) -> list[Path]:
+    """Return the files that change when the default branch moves, where that matters."""
+    try:
+        return _ref_files(workspace) if _trusted_commit(workspace) is not None else []
+    except GitError:
+        return []
+
+
+def _ref_files(workspace: Workspace) -> list[Path]:
+    """Return every file that may say where the default branch is; none outside git."""
+    git_dir = git_folder(workspace.root)
+    if git_dir is None:
+        return []
+    common = git_dir
+    with contextlib.suppress(OSError):
+        common = (git_dir / (git_dir / "commondir").read_text("utf-8", "replace").strip()).resolve()
+    names = [_NAMING, *_BRANCHES, "packed-refs", "reftable/tables.list"]
+    with contextlib.suppress(OSError):
+        reference = (common / _NAMING).read_text("utf-8", "replace").strip()
+        if reference.startswith("ref: refs/") and ".." not in reference and "\0" not in reference:
+            names.append(reference[5:])
+    return [common / name for name in dict.fromkeys(names)]
+
+
+def _stamp(path: Path) -> str:
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return "-"
+    return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
 
 
 @dataclass(frozen=True, slots=True)

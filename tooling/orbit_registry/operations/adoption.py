@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
-from orbit_registry.formats.adr.assembly import DATE_PROBLEMS, with_date_order
 from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
 from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
 from orbit_registry.formats.adr.model import FOLDER, AdrFile
-from orbit_registry.formats.adr.reader import UNNAMED
+from orbit_registry.formats.adr.reader import DATE_PROBLEMS, UNNAMED, with_date_order
 from orbit_registry.formats.adr.vocabulary import date_orders
 from orbit_registry.model.ids import new_uid, sequence_id
 from orbit_registry.model.kind import Kind

@@ -25,8 +25,7 @@ from orbit_registry.model.votes import parse_time
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import create_record, prepare_edit, writing
 from orbit_registry.review.proposals import ADDITIVE, Draft, proposal_digest
-from orbit_registry.search.contrast import Words, contrast
-from orbit_registry.search.similarity import Scores, TermWeights, Vector, pair_scores
+from orbit_registry.search.similarity import Scores, TermWeights, Vector, Words, contrast, pair_scores
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.workspace import Workspace

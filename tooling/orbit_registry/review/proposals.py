@@ -31,8 +31,7 @@ from orbit_registry.retro.form import Retro
 from orbit_registry.retro.keep import ALIKE as NEARLY_SAME
 from orbit_registry.retro.keep import recorded_retros
 from orbit_registry.retro.note import shortened
-from orbit_registry.search.contrast import Words, contrast
-from orbit_registry.search.similarity import TermWeights, normalised
+from orbit_registry.search.similarity import TermWeights, Words, contrast, normalised
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.event_log import LoggedEvent, write_event

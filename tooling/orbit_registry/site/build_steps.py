@@ -34,8 +34,8 @@ from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import BuildContext, SiteSources, stage, user_pages
 from orbit_registry.site.stamps import renderers, stamp_of
 from orbit_registry.site.urls import document_url
-from orbit_registry.snapshot.edges import citing_references
 from orbit_registry.snapshot.publication import Publication, publication_of
+from orbit_registry.snapshot.rows import citing_references
 from orbit_registry.workspace.workspace import Workspace
 
 RESERVED = tuple(f"health/ documents/ paths/ map/ query/ tags/ tasks/ {SHELL}/ legacy/ files/ assets/ search/".split())

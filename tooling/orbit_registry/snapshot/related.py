@@ -10,7 +10,7 @@ from orbit_registry.model.ids import INVERSES, RELATED
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import Reading
-from orbit_registry.snapshot.edges import NameResolver, citations_of
+from orbit_registry.snapshot.rows import NameResolver, citations_of
 from orbit_registry.workspace.workspace import Workspace
 
 _LINKS = """

@@ -24,8 +24,7 @@ from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill, read_skills
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.snapshot.edges import citations_of
-from orbit_registry.snapshot.rows import FORMAT_VERSION, Rows, meta_of, rows_of
+from orbit_registry.snapshot.rows import FORMAT_VERSION, Rows, citations_of, meta_of, rows_of
 from orbit_registry.workspace.cache import code_version
 from orbit_registry.workspace.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.workspace.lock import locked

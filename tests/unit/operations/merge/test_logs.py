@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.formats.adr.reader import read_document
-from orbit_registry.operations.merge.logs import merge_driver, merge_logs
+from orbit_registry.operations.merge.texts import merge_driver, merge_logs
 
 HEAD = "# registry: decisions\n\nWhat was decided.\n"
 

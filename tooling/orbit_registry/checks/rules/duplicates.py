@@ -12,8 +12,7 @@ from orbit_registry.checks.context import CheckContext, is_ours
 from orbit_registry.checks.duplicates import FEWEST_TO_ERR, error_threshold, is_apart
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.record import Record
-from orbit_registry.search.contrast import Contrast, Words, contrast
-from orbit_registry.search.similarity import normalised, similar_pairs
+from orbit_registry.search.similarity import Contrast, Words, contrast, normalised, similar_pairs
 
 MOST_NAMED = 3
 """So many of those that say nearly the same are named for a record: of documents made alike each is near all others."""

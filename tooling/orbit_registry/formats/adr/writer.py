@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.formats.adr.assembly import STYLES
 from orbit_registry.formats.adr.headings import section_key, section_level, split_entry, split_title
 from orbit_registry.formats.adr.model import AdrDocument, AdrFile, Fact
-from orbit_registry.formats.adr.reader import content_end, entry_header, read_document
+from orbit_registry.formats.adr.reader import STYLES, content_end, entry_header, read_document
 from orbit_registry.formats.adr.vocabulary import language_of, language_of_status
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown
 from orbit_registry.formats.position import Span
