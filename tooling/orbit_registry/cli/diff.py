@@ -7,9 +7,10 @@ from urllib.parse import quote
 import click
 
 from orbit_registry.cli.output import emit, open_registry
+from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.ids import is_safe_id
 from orbit_registry.registry import Registry
-from orbit_registry.render.changes import changes_markdown, changes_text, check_command
+from orbit_registry.render.changes import MARKER, changes_markdown, changes_text, check_command
 from orbit_registry.review.changes import ChangeReport, compare
 
 
@@ -23,7 +24,8 @@ from orbit_registry.review.changes import ChangeReport, compare
     show_default=True,
     help="Output format; markdown is a comment for a pull request.",
 )
-def diff(revisions: str, output: str) -> None:
+@click.option("--post", "forge", type=click.Choice(["github", "gitlab"]), help="Post or update the comment from CI.")
+def diff(revisions: str, output: str, forge: str | None) -> None:
     """Show what a change does to the records.
 
     It lists the accepted records that apply to the changed files, the narrowest scopes first; the records that the
@@ -31,17 +33,25 @@ def diff(revisions: str, output: str) -> None:
     before. Without HEAD it compares the work tree. The change begins where HEAD left BASE. The exit code is 0 whatever
     it finds: `orbit check --against BASE` is the gate.
 
+    --post needs GITHUB_TOKEN in a workflow of GitHub, and ORBIT_GITLAB_TOKEN in a job of GitLab.
+
     \b
     orbit diff main
-    orbit diff origin/main..HEAD --format markdown
+    orbit diff origin/main..HEAD --format markdown --post github
     """
     registry = open_registry()
     report = compare(registry.workspace, revisions)
+    comment = _markdown(registry, report) if forge or output == "markdown" else ""
     if output == "markdown":
-        click.echo(_markdown(registry, report), nl=False)
-        return
-    following = [check_command(report)] if report.findings else []
-    emit(output, report.as_data(), changes_text(report), next_commands=following, diagnostics=report.findings)
+        click.echo(comment, nl=False)
+    else:
+        following = [check_command(report)] if report.findings else []
+        emit(output, report.as_data(), changes_text(report), next_commands=following, diagnostics=report.findings)
+    if forge is not None:
+        from orbit_registry.exporters.comment import FORGES, post  # only CI posts
+
+        done, address = post(FORGES[forge](), MARKER, comment)
+        click.echo(visible(f"comment {done}: {address}"), err=True)
 
 
 def _markdown(registry: Registry, report: ChangeReport) -> str:
