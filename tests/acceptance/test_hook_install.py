@@ -60,7 +60,29 @@ def test_hook_test_takes_the_scope_that_is_installed(
     assert run(["hook", "install", "codex"]) == 0
     page = capsys.readouterr().out
     assert "Codex CLI has no settings for you alone in one project" in page
-    assert "it acts in all your projects that have .orbit/; with `--scope project`" in page
+    assert "it acts in all your projects that have .orbit/; `--scope project`" in page
+
+
+def test_every_file_of_a_hook_is_named_and_every_other_scope_that_has_it(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+    def printed(*arguments: str) -> str:
+        assert run(["hook", *arguments]) == 0
+        return capsys.readouterr().out
+
+    launcher = root / ".orbit/hook.sh"
+    assert f"{launcher}, which it starts, was written" in printed("install", "cursor", "--scope", "project")
+    assert f"{launcher}, which" not in printed("install", "claude", "--scope", "project")
+    printed("install", "claude")
+    assert "it is still in" not in printed("uninstall", "cursor", "--scope", "project")
+    text = printed("uninstall", "claude")
+    assert f"still in {root}/.claude/settings.json: `orbit hook uninstall claude --scope project`" in text
+    assert f"{launcher} would be removed" in printed("uninstall", "claude", "--scope", "project", "--dry-run")
+    assert f"{launcher} was removed" in printed("uninstall", "claude", "--scope", "project")
+    assert not launcher.exists()
 
 
 def test_all_agents_that_are_found_get_the_hook(

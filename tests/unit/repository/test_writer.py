@@ -75,7 +75,7 @@ def test_a_decision_is_not_written_without_its_document(registry: Registry) -> N
     with pytest.raises(RefusedError) as caught:
         registry.add("adr", {"title": "X"})
 
-    assert "orbit adr add" in str(caught.value.hint)
+    assert "orbit adr new" in str(caught.value.hint)
 
 
 def test_a_taken_code_grows(registry: Registry) -> None:

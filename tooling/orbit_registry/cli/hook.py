@@ -97,15 +97,14 @@ def _install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool) 
     if not dry_run:
         apply_changes(root, pages)
     lines = [f"{state.path} {'would have' if dry_run else 'has'} the hook" if state.changed else f"{state.path} has it"]
+    if state.launcher:
+        lines.append(f"{root / installation.LAUNCHER}, which it starts, {'would be' if dry_run else 'was'} written")
     if dry_run:
         lines.append(state.diff.rstrip("\n"))
     if state.scope == "user":
         narrower = [name for name in chosen.settings if name != "user"]
-        if "local" not in chosen.settings:
-            lines.append(f"{chosen.title} has no settings for you alone in one project, so it is in your home")
-        lines.append(
-            f"it acts in all your projects that have .orbit/; with `--scope {narrower[0]}` it acts in this one alone"
-        )
+        why = "" if "local" in chosen.settings else f"{chosen.title} has no settings for you alone in one project: "
+        lines.append(f"{why}it acts in all your projects that have .orbit/; `--scope {narrower[0]}`: in this one alone")
     lines += [f"{'would write' if dry_run else 'wrote'} the skill {page.path}" for page in pages]
     if state.scope == "local" and not dry_run:
         lines += _ignore(root, state.path)
@@ -164,8 +163,14 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
     state = installation.uninstall(root, load_agent(agent), scope, dry_run=dry_run)
     would = "would be" if dry_run else "is"
     text = f"the hook {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
+    launcher = f"{root / installation.LAUNCHER} {'would be' if dry_run else 'was'} removed" if state.launcher else ""
     ignored = _stop_ignoring(root, state.path) if state.scope == "local" and not dry_run else []
-    lines = [text, state.diff.rstrip("\n") if dry_run else "", *ignored]
+    others = [
+        f"it is still in {other.path}: `orbit hook uninstall {agent} --scope {other.scope}`"
+        for other in installation.status(root, [agent])
+        if other.installed and other.scope != state.scope
+    ]
+    lines = [text, launcher, state.diff.rstrip("\n") if dry_run else "", *ignored, *others]
     emit(output, state.as_data(), "\n".join(filter(None, lines)))
 
 

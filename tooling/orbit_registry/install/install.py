@@ -27,7 +27,10 @@ LARGEST = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class HookState:
-    """State of one settings file: installed or not, current or not, what was or would be changed."""
+    """State of one settings file: installed or not, current or not, what was or would be changed.
+
+    `launcher` says that `.orbit/hook.sh` was, or would be, written or removed too.
+    """
 
     agent: Agent
     scope: Scope
@@ -35,6 +38,7 @@ class HookState:
     installed: bool
     current: bool
     changed: bool = False
+    launcher: bool = False
     problem: str | None = None
     diff: str = ""
 
@@ -124,12 +128,13 @@ def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bo
     text = file_text(state.path)
     file = agent.settings[state.scope]
     new_text = format_of(file).with_entries(text, command_of(agent, state.scope, root), str(state.path))
+    launcher = state.scope == "project" and file_text(inside(root, LAUNCHER)) != launcher_text()
     if not dry_run:
-        if state.scope == "project":
+        if launcher:
             write_atomic(inside(root, LAUNCHER), launcher_text())
         write_atomic(state.path, new_text)
     diff = text_diff(state.path, text, new_text)
-    return HookState(agent, state.scope, state.path, True, True, changed=True, diff=diff)
+    return HookState(agent, state.scope, state.path, True, True, changed=True, launcher=launcher, diff=diff)
 
 
 def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
@@ -144,10 +149,11 @@ def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: 
     if new_text != text and not dry_run:
         write_or_remove(path, new_text)
     launcher = inside(root, LAUNCHER)
-    if scope == "project" and not dry_run and not _is_started(root) and file_text(launcher) == launcher_text():
+    is_last = scope == "project" and not _is_started(root, but=path) and file_text(launcher) == launcher_text()
+    if is_last and not dry_run:
         launcher.unlink()
     diff = text_diff(path, text, new_text)
-    return HookState(agent, scope, path, False, False, changed=new_text != text, diff=diff)
+    return HookState(agent, scope, path, False, False, changed=new_text != text, launcher=is_last, diff=diff)
 
 
 def found_agents(root: Path) -> list[str]:
@@ -182,9 +188,10 @@ def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> s
     return commands[0] if commands else None
 
 
-def _is_started(root: Path) -> bool:
-    """Say whether project settings of an agent start the launcher; an unreadable file may."""
-    return any(state.installed or state.problem for state in status(root) if state.scope == "project")
+def _is_started(root: Path, but: Path) -> bool:
+    """Say whether project settings in another file than `but` start the launcher; an unreadable file may."""
+    states = (state for state in status(root) if state.scope == "project" and state.path != but)
+    return any(state.installed or state.problem for state in states)
 
 
 def _below_top(root: Path) -> str:
