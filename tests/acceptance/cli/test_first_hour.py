@@ -1,5 +1,8 @@
 """Short ways that a new user tries: a title as argument, loose ids, words for a brief, one list for a person."""
 
+import shlex
+from pathlib import Path
+
 import pytest
 from tests.acceptance.cli.conftest import Shell
 
@@ -61,3 +64,43 @@ def test_a_brief_takes_words_and_paths(shell: Shell) -> None:
     shell("learning", "add", "Lock the queue before you drain it", "--path", "src/app.py", "--yes")
     assert "Lock the queue" in shell("brief", "src/app.py")[1]
     assert "Lock the queue" in shell("brief", "drain the queue")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "hint"),
+    [
+        ("completion", "missing argument: one of bash, zsh, fish", "for example `orbit completion fish"),
+        ("hook test", "missing argument: one of claude, ", "for example `orbit hook test claude`"),
+        ("hook install foo", "'foo' is not one of 'claude', ", "`orbit hook install --help`"),
+        ("hook install claude --scope", "option '--scope' requires an argument", "`orbit hook install --help`"),
+        ("adr supersede", "missing argument 'OLD'", "for example `orbit adr supersede OLD --with NEW`"),
+        ("query ''", "the question is empty", "SELECT id, title FROM records"),
+        ("adr new ''", "a decision needs a title", 'orbit adr new "'),
+        ("learning new ''", "the summary is empty", 'orbit learning new "'),
+        ("help adr lst", "`orbit adr` has no command 'lst'", "did you mean list? `orbit help --all` lists all"),
+    ],
+)
+def test_an_error_says_what_to_type(words: str, error: str, hint: str, shell: Shell) -> None:
+    code, _, text = shell(*shlex.split(words))
+    assert code in (1, 2)
+    assert f"error: {error}" in text
+    assert hint in text.partition("  hint: ")[2]
+
+
+def test_a_decision_without_a_text_is_not_accepted(shell: Shell) -> None:
+    document = Path(shell.json("adr", "new", "Keep sessions in files")[1]["data"]["document"])
+    document.write_text(
+        "# 3. Keep sessions in files\n\nDate: 2026-01-01\n\n## Status\n\nProposed\n\n## Context\n", "utf-8"
+    )
+    code, _, error = shell("adr", "accept", "3")
+    assert (code, f"{document} has no text" in error) == (1, True)
+
+
+def test_a_source_file_is_no_decision(shell: Shell) -> None:
+    text = shell("import", "src/app.py")[1]
+    assert "src/app.py is not a decision: decisions are Markdown files (.md); `orbit import" in text
+
+
+def test_a_link_that_leads_nowhere_is_named_by_an_import(shell: Shell) -> None:
+    Path("docs/adr/0009-gone.md").symlink_to("nowhere.md")
+    assert "0009-gone.md: a symbolic link to a file that does not exist; correct" in shell("import", "docs/adr")[1]

@@ -281,7 +281,8 @@ def add_command(kind: Kind) -> click.Command:
         _read_body(kind, values, body_file)
         fields = fields_from(kind, values)
         if fields.get(kind.headline) == "" and not editor:
-            raise UsageError(f"--{kind.headline} is empty", hint=f'--{kind.headline} "Retry uploads with a new token"')
+            example = f'orbit {kind.name} new "Retry uploads with a new token"'
+            raise UsageError(f"the {kind.headline} is empty", hint=example)
         if fingerprint:
             fields["freshness"] = fingerprinted(registry.workspace, fields.get("freshness"), fingerprint)
         if pending:

@@ -207,7 +207,9 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
         inner = command.get_command(parent, word) if isinstance(command, click.Group) else None
         if inner is None:
             near = did_you_mean(word, command.list_commands(parent)) if isinstance(command, click.Group) else ""
-            raise UsageError(f"`{parent.command_path}` has no command {word!r}", hint=near or "`orbit help --all`")
+            raise UsageError(
+                f"`{parent.command_path}` has no command {word!r}", hint=f"{near}`orbit help --all` lists all"
+            )
         command, parent = inner, click.Context(inner, info_name=word, parent=parent)
     click.echo(command.get_help(parent))
 
@@ -263,7 +265,7 @@ def run(arguments: list[str]) -> int:
         click.echo(error.format_message())
         return 0
     except click.ClickException as error:
-        _print_error(*_click_error(error), as_json=as_json)
+        _print_error(*_click_error(error, arguments), as_json=as_json)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped; nothing half-written is left", err=True)
@@ -336,12 +338,34 @@ def _print_error(message: str, hint: str, *, as_json: bool) -> None:
     click.echo(visible(f"  hint: {hint}"), err=True)
 
 
-def _click_error(error: click.ClickException) -> tuple[str, str]:
+def _click_error(error: click.ClickException, arguments: Sequence[str]) -> tuple[str, str]:
     """Return click's message and a hint, as our own errors state them."""
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    command = context.command_path if context is not None else "orbit"
+    context = (error.ctx if isinstance(error, click.UsageError) else None) or _context_of(arguments)
     message = error.format_message().rstrip(".")
-    return f"{message[:1].lower()}{message[1:]}", f"`{command} --help` shows the usage"
+    parameter = error.param if isinstance(error, click.BadParameter) else None
+    if parameter is not None and isinstance(parameter.type, click.Choice):
+        if isinstance(error, click.MissingParameter):
+            name = f" {parameter.opts[0]}" if isinstance(parameter, click.Option) else ""
+            message = f"missing {parameter.param_type_name}{name}: one of {', '.join(parameter.type.choices)}"
+        elif isinstance(parameter, click.Argument):
+            message = error.message.rstrip(".")  # click's own names all choices twice
+    lines = (context.command.help or "").splitlines()
+    example = next((line.strip() for line in lines if line.strip().startswith("orbit ")), None)
+    hint = f"`{context.command_path} --help` shows the usage"
+    if example is not None and isinstance(error, click.MissingParameter):
+        hint = f"for example `{example.partition('  #')[0].rstrip()}`; {hint}"
+    return f"{message[:1].lower()}{message[1:]}", hint
+
+
+def _context_of(arguments: Sequence[str]) -> click.Context:
+    """Return the context of the command that the first words name, for errors that come without one."""
+    context = click.Context(orbit, info_name="orbit")
+    for word in arguments:
+        inner = context.command.get_command(context, word) if isinstance(context.command, click.Group) else None
+        if inner is None:
+            break
+        context = click.Context(inner, info_name=word, parent=context)
+    return context
 
 
 if __name__ == "__main__":

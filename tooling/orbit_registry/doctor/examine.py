@@ -110,7 +110,8 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
     waiting, unknown = len(queue(collection.records)), without_status(collection.records)
     unread = unread_files(collection.problems)
     message = (
-        f"{_count_records(count)}: {live} can be shown, {waiting} wait for review, {len(unknown)} have no status stated"
+        f"{_count_records(count)}: {live} can be shown, {waiting} {'waits' if waiting == 1 else 'wait'} for review, "
+        f"{len(unknown)} {'has' if len(unknown) == 1 else 'have'} no status stated"
     )
     step = approval_command(unknown) if unknown else "" if live else "orbit learning new, or orbit adr new"
     yield Finding("ok", "workspace", message, str(workspace.root), step)
@@ -427,7 +428,9 @@ class Examination:
     def text(self) -> str:
         """Return the examination as text."""
         lines = [line for finding in self.findings for line in finding.lines()]
-        return "\n".join([*lines, "", ", ".join(f"{count} {level}" for level, count in counts(self.findings).items())])
+        totals = counts(self.findings)
+        words = (f"{totals[level]} {level}{'s' if level != 'ok' and totals[level] != 1 else ''}" for level in totals)
+        return "\n".join([*lines, "", ", ".join(words)])
 
 
 def examine(start: Path, agent: str | None = None) -> Examination:

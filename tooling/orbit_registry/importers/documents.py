@@ -165,7 +165,9 @@ def _select(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
                 outcomes.append(Outcome("left", path, None, _SUBMODULE))
             continue
         if (workspace.root / path).is_symlink():
-            outcomes.append(Outcome("left", path, None, with_step("a symbolic link")))
+            is_dangling = not (workspace.root / path).exists()
+            link = "a symbolic link to a file that does not exist" if is_dangling else "a symbolic link"
+            outcomes.append(Outcome("left", path, None, with_step(link)))
         elif not within and (reason := _skip_reason(workspace, path, posixpath.dirname(path) in decision_folders)):
             outcomes.append(Outcome("left", path, None, reason))
         else:

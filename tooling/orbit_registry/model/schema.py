@@ -193,6 +193,8 @@ def _explain(error: Any) -> Iterator[SchemaProblem]:
         yield from _missing_fields(error, pointer)
     elif error.validator == "pattern" and error.instance == "" and error.schema.get("minLength"):
         return  # `minLength` already says that it is empty
+    elif error.validator == "type" and "enum" in error.schema:
+        return  # `enum` says it, and what is allowed
     else:
         message, hint = _message(error)
         yield SchemaProblem(pointer, f"`{name}`{message}", hint)
@@ -225,7 +227,8 @@ def _message(error: Any) -> tuple[str, str | None]:
             choices = [str(choice) for choice in limit]
             near = _nearest(str(value), choices)
             hint = f"did you mean `{near}`? One of: " if near else "one of: "
-            return f" is {_shortened_json(value)}, which is not allowed", hint + ", ".join(choices)
+            state = "empty" if value is None else f"{_shortened_json(value)}, which is not allowed"
+            return f" is {state}", hint + ", ".join(choices)
         case "type":
             return _type_message(value, limit if isinstance(limit, str) else " or ".join(limit))
         case "pattern":

@@ -128,7 +128,7 @@ def add_adr(
 def _checked(workspace: Workspace, kind: Kind, request: NewAdr) -> NewAdr:
     title = " ".join(request.title.split())
     if not title:
-        raise UsageError("a decision needs a title", hint='--title "Use DuckDB for the snapshot"')
+        raise UsageError("a decision needs a title", hint='orbit adr new "Use DuckDB for the snapshot"')
     if request.feature is not None and not _FEATURE.match(request.feature):
         raise UsageError(f"{request.feature!r} is not a feature name", hint="letters, digits, `.`, `_` and `-`")
     if request.status is not None and request.status not in ("proposed", "accepted", "rejected", "deprecated"):

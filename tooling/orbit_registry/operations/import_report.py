@@ -163,6 +163,7 @@ _STEPS = {
     ),
     "it holds no decision": "nothing to do; if it is one, a section `## Decision` in it makes it one",
     "a symbolic link": "nothing to do; the document is read at its path",
+    "a symbolic link to a file that does not exist": "correct the link, or remove it",
     "it is outside this repository": "nothing to do; the record keeps it",
     "no decision is there": _LATER,
     "no decision has that number or name": _LATER,
@@ -215,6 +216,12 @@ def markdown_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     for reason, paths in by_reason.items():
         stem, suffix = posixpath.splitext(paths[0])
         path, stem, start, end = shlex.quote(paths[0]), shlex.quote(stem), "", ""
+        if suffix.lower() not in (*_TO_MARKDOWN, ".mdx", ".txt"):
+            keep = (
+                f"`orbit import script {path}` makes it a resource, `orbit import doc {path}` keeps a copy that search"
+            )
+            yield f"{paths[0]} is not a decision: decisions are Markdown files (.md); {keep} finds"
+            continue
         number, those, purpose = "1 decision is", "one", "keeps a copy that search finds"
         if len(paths) > 1:
             path, stem = '"$file"', '"${file%.*}"'

@@ -21,7 +21,7 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations.document_facts import STATUS_LIMIT
 from orbit_registry.repository.codec import list_in
-from orbit_registry.repository.documents import Document, first_prompt, prompts_of, read_documents, whole
+from orbit_registry.repository.documents import Document, first_prompt, has_text, prompts_of, read_documents, whole
 from orbit_registry.repository.guard import refuse_secrets, refuse_secrets_in, write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import (
@@ -109,12 +109,14 @@ def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
     source = record.source
     if not record.kind.in_document or (source is not None and source.authority == "document"):
         return
-    documents = read_documents(workspace, [record])
+    home = read_documents(workspace, [record]).of(record)
+    if home is not None and not has_text(home[0].text, home[1]):
+        message = f"{record.id} can't become {to}: {home[0].path} has no text"
+        raise RefusedError(message, hint="write its Context, Decision and Consequences there")
     prose = whole(workspace, [record])[0].prose
     prompt = first_prompt(prose, prompts_of(record.kind.folder, True))
     if prompt is None:
         return
-    home = documents.of(record)
     path, text = (home[0].path, home[0].text) if home is not None else (record.body_path, prose)
     start = max(0, text.find(prose, home[1].span.start if home is not None else 0))
     line = text.count("\n", 0, start + prompt[0]) + 1

@@ -333,6 +333,8 @@ _PLACEHOLDER = re.compile(
     r"\{[A-Za-z][^{}\":;()\n]{0,300}[ |][^{}\":;()\n]{1,300}\}|\[(?:short title|[Dd]escribe|[Ii]nsert) [^\]\n]{0,200}\]"
     r"|TBD\.?|TODO(?:[ :].{0,200})?|…"
 )
+NOTHING = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t].*)?|[-*+]|<!--.*-->|[-*_]{3,})?[ \t]*")
+"""A line that says nothing: blank, a heading, an empty bullet, a comment, a rule."""
 _FENCE = re.compile(r"[ \t>]{0,8}(?:```|~~~)")
 _INDENTED = re.compile(r"(?: {4}|\t)")
 _DRESS = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
@@ -358,6 +360,17 @@ def is_prompt(line: str, prompts: frozenset[str]) -> bool:
 def first_prompt(text: str, prompts: frozenset[str]) -> tuple[int, str] | None:
     """Return the offset and the text of the first prompt."""
     return next(((offset, line.strip()) for offset, line in lines_outside_code(text) if is_prompt(line, prompts)), None)
+
+
+def has_text(text: str, entry: AdrDocument) -> bool:
+    """Say whether a decision says more than its headings and the facts of its header."""
+    lines = re.finditer(r"[^\r\n]+", entry.span.of(text))
+    spans = ((match[0], entry.span.start + match.start(), entry.span.start + match.end()) for match in lines)
+    return any(
+        NOTHING.fullmatch(line) is None
+        and not any(fact.span.start < end and start < fact.span.end for fact in entry.facts)
+        for line, start, end in spans
+    )
 
 
 @cache

@@ -170,6 +170,9 @@ def run_query(
         timer.daemon = True
         try:
             statements = connection.extract_statements(sql)
+            if not statements:
+                hint = "ask in SQL: `SELECT id, title FROM records`; a shell variable may be unset"
+                raise SnapshotError("the question is empty", hint=hint)
             if len(statements) != 1 or statements[0].type not in _QUESTIONS:
                 statement_count = f"{len(statements)} statements" if len(statements) != 1 else "something else"
                 raise SnapshotError(

@@ -16,7 +16,7 @@ from orbit_registry.formats.untrusted import HIDDEN
 from orbit_registry.hook.select import MIN_CHARACTERS, compiled_pattern
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
-from orbit_registry.repository.documents import is_prompt, lines_outside_code, prompts_of
+from orbit_registry.repository.documents import NOTHING, is_prompt, lines_outside_code, prompts_of
 
 if TYPE_CHECKING:
     from orbit_registry.formats.adr.model import AdrDocument, Section
@@ -102,8 +102,6 @@ def no_cost(context: CheckContext) -> Iterator[Diagnostic]:
 
 NEEDED = ("context", "decision", "consequences")
 _STANDS_FOR = {"consequences": ("positive", "negative", "neutral", "pros_cons"), "context": ("drivers",)}
-_NOTHING = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t].*)?|[-*+]|<!--.*-->|[-*_]{3,})?[ \t]*")
-"""A line that says nothing: blank, a heading, an empty bullet, a comment, a rule."""
 
 
 # In adopted documents only empty parts count, as notes.
@@ -135,7 +133,7 @@ def empty_section(context: CheckContext) -> Iterator[Diagnostic]:
 def _is_empty(text: str, entry: AdrDocument, section: Section) -> bool:
     inner = [part for part in entry.sections if section.body.start <= part.body.start < section.body.end]
     bodies = [section.body, *(part.body for part in inner)]
-    return all(_NOTHING.fullmatch(line) for body in bodies for line in body.of(text).splitlines())
+    return all(NOTHING.fullmatch(line) for body in bodies for line in body.of(text).splitlines())
 
 
 def _finding(
