@@ -262,6 +262,40 @@ def reference(folder: Path, dry_run: bool, output: str) -> None:
     _print_changes(output, data, head, planned.changes, not dry_run, more=[f"  note: {note}" for note in planned.notes])
 
 
+@export_group.command()
+@click.option("--owner", "owners", multiple=True, help="Owns decisions whose deciders are no accounts: @org/team.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the file is not what it would be.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
+@format_option
+def codeowners(owners: tuple[str, ...], check: bool, dry_run: bool, output: str) -> None:
+    """Write who owns the files of accepted decisions.
+
+    The owners are the deciders that are accounts, teams or e-mail addresses. One marked block of CODEOWNERS has a line
+    for each scope, and one for the decision's own folder. The rest of the file stays.
+
+    \b
+    orbit export codeowners --owner @example/architects
+    """
+    from orbit_registry.exporters.codeowners import plan
+    from orbit_registry.exporters.rules import apply_changes
+
+    workspace = open_registry().workspace
+    planned = plan(workspace, owners)
+    is_written = not (check or dry_run)
+    if is_written and workspace.git.top is not None:
+        apply_changes(workspace.git.top, planned.changes)
+    head = f"{planned.path}: {plural(planned.count, 'line')}" + ("" if planned.changes else ", as it was")
+    lines = [f"  not said: {entry.glob} of {entry.id}: {entry.reason}" for entry in planned.unsupported]
+    if planned.unowned:
+        lines.append(f"  no decider is an account: {', '.join(planned.unowned)}")
+    preview = [f"    {line}" for line in "\n".join(planned.lines).splitlines()] if dry_run and planned.changes else []
+    following = ["orbit export codeowners"] if planned.changes and not is_written else []
+    ok = not (check and planned.changes)
+    _print_changes(
+        output, planned.as_data(), head, planned.changes, is_written, following, more=[*lines, *preview], ok=ok
+    )
+
+
 def _print_changes(
     output: str, data: Mapping[str, object], head: str, changes: Sequence[Change], is_written: bool,
     following: Sequence[str] = (), *, more: Sequence[str] = (), ok: bool = True,

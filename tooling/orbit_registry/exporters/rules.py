@@ -128,8 +128,8 @@ def rules_for(
 
     `files` are the tracked ones, on which another reading of a glob would show.
     """
-    scopes = [(row, [(text, _parsed(text)) for text in row.words(GLOBS)]) for row in rows]
-    strays = _strays([glob for _, globs in scopes for _, glob in globs], language, files)
+    scopes = [(row, [(text, parsed(text)) for text in row.words(GLOBS)]) for row in rows]
+    differing = strays([glob for _, globs in scopes for _, glob in globs], language, files)
     grouped: dict[tuple[str, ...], list[Row]] = {}
     unsupported: list[UnsupportedGlob] = []
     for row, globs in scopes:
@@ -140,7 +140,7 @@ def rules_for(
         excluded = False
         for text, glob in globs:
             try:
-                patterns += _spelled(glob, language, strays)
+                patterns += spelled(glob, language, differing)
             except UnsupportedError as reason:
                 unsupported.append(UnsupportedGlob(row.values[ID], text.removeprefix(SYMBOL), str(reason)))
                 excluded = excluded or glob.exclude
@@ -159,7 +159,7 @@ def plain(alternative: Alternative) -> str:
     return "!" + alternative.text[3:] if alternative.text.startswith("{!}") else alternative.text
 
 
-def _parsed(text: str) -> Glob:
+def parsed(text: str) -> Glob:
     """Return a glob of the index; a symbol is the one path that it names."""
     if text.startswith(SYMBOL):
         text = _SPECIAL.sub(r"[\g<0>]", text.removeprefix(SYMBOL).partition("::")[0])
@@ -168,20 +168,25 @@ def _parsed(text: str) -> Glob:
     return glob if isinstance(glob, Glob) else Glob(text, False, ())
 
 
-def _spelled(glob: Glob, language: Language, strays: dict[str, str]) -> list[str]:
+def spelled(glob: Glob, language: Language, differing: Mapping[str, str]) -> list[str]:
+    """Return a glob in an agent's spelling; `differing` is what `strays` gave.
+
+    Raises:
+        UnsupportedError: the agent would read it differently.
+    """
     if glob.exclude:
         raise UnsupportedError("globs that exclude can't be said there: the record is left out")
     patterns = []
     for alternative in glob.alternatives:
-        if alternative.text in strays:
-            raise UnsupportedError(f"it would be loaded for {strays[alternative.text]} too")
+        if alternative.text in differing:
+            raise UnsupportedError(f"it would be loaded for {differing[alternative.text]} too")
         if _UNSEEN.search(alternative.text):  # what people can't see has no place in front matter
             raise UnsupportedError("it has unseen characters")
         patterns.append(language.spell(alternative))
     return patterns
 
 
-def _strays(globs: Iterable[Glob], language: Language, files: Iterable[str]) -> dict[str, str]:
+def strays(globs: Iterable[Glob], language: Language, files: Iterable[str]) -> dict[str, str]:
     """Return the globs without braces that an agent would take to match a tracked file which they don't: that file."""
     alternatives = {
         alternative.text: alternative for glob in globs if not glob.exclude for alternative in glob.alternatives
@@ -192,12 +197,12 @@ def _strays(globs: Iterable[Glob], language: Language, files: Iterable[str]) -> 
         if wider:
             scopes.append((text, wider))
     index = GlobIndex(scopes)
-    strays: dict[str, str] = {}
+    files_by_glob: dict[str, str] = {}
     for file in sorted(files) if scopes else ():
         for text, _ in index.match(file):
-            if text not in strays and not alternatives[text].matches(file):
-                strays[text] = file
-    return strays
+            if text not in files_by_glob and not alternatives[text].matches(file):
+                files_by_glob[text] = file
+    return files_by_glob
 
 
 def _rule(globs: tuple[str, ...], rows: Sequence[Row]) -> Rule:
@@ -303,7 +308,7 @@ class RuleFormat:
 
     def plan(self, workspace: Workspace, index: Index, rows: Sequence[Row]) -> RuleExport:
         """Return what the rule files should be."""
-        rules, unsupported = rules_for(index, rows, self.language, _tracked(workspace))
+        rules, unsupported = rules_for(index, rows, self.language, tracked(workspace))
         expected: dict[str, bytes | None] = {self.path(rule): self.text(rule).encode() for rule in rules}
         changes = differences(self._existing_files(workspace, expected), expected)
         ignore = "" if self.own_folder else f"/{self.folder}/{self.prefix}*{self.suffix}"
@@ -346,7 +351,8 @@ def write(workspace: Workspace, export: RuleExport) -> None:
             write_atomic(folder / IGNORE, IGNORED)
 
 
-def _tracked(workspace: Workspace) -> Sequence[str]:
+def tracked(workspace: Workspace) -> Sequence[str]:
+    """Return the tracked files; none where git lists none."""
     try:
         return workspace.git.tracked() or []
     except GitError:
@@ -382,22 +388,25 @@ def block_of(rows: Sequence[Row]) -> tuple[str, list[Row], int]:
     return "\n".join([BEGIN, "", *notes, "", END]), included, omitted
 
 
-def with_block(content: bytes | None, text: str) -> bytes | None:
-    """Return a file's new bytes with a block in the place of the old one; None for no file."""
+def with_block(content: bytes | None, text: str, path: str = PATH, marks: tuple[bytes, bytes] = _MARKS) -> bytes | None:
+    """Return a file's new bytes with a block in the place of the old one; None for no file.
+
+    The block begins with the first of the marks and ends with the second.
+    """
     current = content or b""
-    begins, ends = (current.count(mark) for mark in _MARKS)
+    begins, ends = (current.count(mark) for mark in marks)
     if not begins and not ends:
         if not text:
             return content
         apart = b"" if not current else b"\n" if current.endswith(b"\n") else b"\n\n"
         return current + apart + text.encode() + b"\n"
-    start, end = (current.find(mark) for mark in _MARKS)
+    start, end = (current.find(mark) for mark in marks)
     if (begins, ends) != (1, 1) or start > end:
         raise RefusedError(
-            f"{PATH} does not have one beginning and one end of our block",
-            hint=f"remove what is left of it, from `{_MARKS[0].decode()} …` to `{END}`, and run the command again",
+            f"{path} does not have one beginning and one end of our block",
+            hint=f"remove what is left of it, from `{marks[0].decode()} …` to `{marks[1].decode()}`, and run it again",
         )
-    after = end + len(_MARKS[1])
+    after = end + len(marks[1])
     if text:
         return current[:start] + text.encode() + current[after:]
     remaining = current[:start] + current[after:]

@@ -1,0 +1,171 @@
+"""The block of `CODEOWNERS` that says who owns the files of each accepted decision.
+
+The last line that matches a file decides on GitHub and GitLab, so wide scopes come first, and a narrow one names the
+owners of the scopes around it too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from orbit_registry.errors import GitError, UsageError
+from orbit_registry.exporters.rules import (
+    Change,
+    Language,
+    UnsupportedError,
+    UnsupportedGlob,
+    differences,
+    parsed,
+    plain,
+    spelled,
+    strays,
+    tracked,
+    with_block,
+)
+from orbit_registry.formats.globs import Alternative, Glob
+from orbit_registry.matching.compile import SYMBOL
+from orbit_registry.model.record import Record
+from orbit_registry.repository.reader import Reading
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
+from orbit_registry.workspace.workspace import Workspace
+
+PATHS = (".github/CODEOWNERS", ".gitlab/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
+"""Where the forges look; the last but one is read by both, so a new file is made there."""
+NEW = "CODEOWNERS"
+BEGIN = "# orbit:begin: made by `orbit export codeowners`, changes in here are lost"
+END = "# orbit:end"
+_MARKS = (b"# orbit:begin", END.encode())
+OWNERS = "deciders"
+"""The field that names the owners of a decision."""
+_OWNER = re.compile(r"@[\w.-]+(?:/[\w.-]+)*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII)
+"""An account, a team or an e-mail address."""
+_UNSUPPORTED = re.compile(r"[\[\]#{}\\]|^!")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnersExport:
+    """The file, its change, and what it leaves out."""
+
+    path: str
+    lines: Sequence[str]
+    changes: Sequence[Change]
+    unsupported: Sequence[UnsupportedGlob]
+    unowned: Sequence[str]
+    """Decisions with a scope whose deciders are no accounts."""
+
+    @property
+    def count(self) -> int:
+        """How many patterns the block has."""
+        return len(self.lines)
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON shows it; the changes are apart."""
+        return {
+            "file": self.path,
+            "lines": [line.partition("\n")[2] for line in self.lines],
+            "unsaid": list(map(asdict, self.unsupported)),
+            "unowned": list(self.unowned),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    pattern: str
+    owners: tuple[str, ...]
+    files: frozenset[str]
+    ids: tuple[str, ...]
+
+
+def _spell(alternative: Alternative) -> str:
+    text = plain(alternative)
+    if _UNSUPPORTED.search(text):
+        raise UnsupportedError("brackets, braces, `#` and `\\` can't be said there")
+    text = "*" if text == "**" else text if text.startswith("**") else f"/{text}"
+    return text.removesuffix("**").replace(" ", "\\ ") if text.endswith("/**") else text.replace(" ", "\\ ")
+
+
+def _wider(alternative: Alternative) -> Sequence[str]:
+    """Return what else the pattern matches: all that is below a folder of that name."""
+    return () if alternative.text.endswith("**") else (f"{alternative.text}/**",)
+
+
+LANGUAGE = Language(_spell, _wider)
+
+
+def owners_of(record: Record, default: Sequence[str]) -> tuple[str, ...]:
+    """Return the deciders that are accounts, teams or addresses; without any, the default."""
+    return tuple(dict.fromkeys(name for name in record.words(OWNERS) if _OWNER.fullmatch(name))) or tuple(default)
+
+
+def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
+    """Return what the file should be; `default` owns the decisions whose deciders are no accounts.
+
+    Raises:
+        UsageError: a default owner is none, or there is no repository.
+    """
+    for owner in default:
+        if not _OWNER.fullmatch(owner):
+            raise UsageError(f"{owner!r} is no owner", hint="write @account, @organisation/team or an e-mail address")
+    top = workspace.git.top
+    if top is None:
+        raise GitError("there is no git repository here", hint="forges read CODEOWNERS at the top of a repository")
+    path = next((name for name in PATHS if (top / name).is_file()), NEW)
+    records = [
+        record
+        for record in Reading(workspace).collection.records
+        if record.phase == "live" and OWNERS in record.kind.schema.document["properties"]
+    ]
+    owned = {record.id: owners for record in records if (owners := owners_of(record, default))}
+    unowned = [record.id for record in records if record.id not in owned and (record.globs or record.symbols)]
+    lines, unsupported = _lines(workspace, [record for record in records if record.id in owned], owned)
+    file = inside(top, path)
+    content = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
+    text = "\n".join([BEGIN, *lines, END]) if lines else ""
+    changes = differences({path: content}, {path: with_block(content, text, path, _MARKS)})
+    return OwnersExport(path, lines, changes, unsupported, unowned)
+
+
+def _lines(
+    workspace: Workspace, records: Iterable[Record], owned: Mapping[str, Sequence[str]]
+) -> tuple[list[str], list[UnsupportedGlob]]:
+    files, prefix = tracked(workspace), workspace.git.prefix
+    unsupported: list[UnsupportedGlob] = []
+    merged: dict[str, _Line] = {}
+    for record in records:
+        patterns: dict[str, frozenset[str]] = {f"/{record.folder}/": frozenset()}
+        try:
+            patterns |= _patterns(record, files)
+        except UnsupportedError as reason:
+            globs = ", ".join((*record.globs, *record.symbols))
+            unsupported.append(UnsupportedGlob(record.id, globs, str(reason)))
+        for pattern, matched in patterns.items():
+            known = merged.get(pattern, _Line(pattern, (), matched, ()))
+            owners = tuple(dict.fromkeys((*known.owners, *owned[record.id])))
+            merged[pattern] = _Line(pattern, owners, matched, (*known.ids, record.id))
+    ordered = sorted(merged.values(), key=lambda line: (-len(line.files), line.pattern))
+    return [_text(line, _owners(line, ordered), prefix) for line in ordered], unsupported
+
+
+def _patterns(record: Record, files: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return the patterns of a record's scope, each with the tracked files that it matches."""
+    globs = [parsed(text) for text in (*record.globs, *(f"{SYMBOL}{symbol}" for symbol in record.symbols))]
+    differing = strays(globs, LANGUAGE, files)
+    return {
+        pattern: frozenset(filter(alternative.matches, files))
+        for glob in globs
+        for alternative in glob.alternatives
+        for pattern in spelled(Glob(glob.text, glob.exclude, (alternative,)), LANGUAGE, differing)
+    }
+
+
+def _owners(line: _Line, lines: Iterable[_Line]) -> Iterator[str]:
+    """Yield the owners of a line, then those of the wider lines that it would hide."""
+    around = [other.owners for other in lines if line.files and line.files < other.files]
+    yield from dict.fromkeys((*line.owners, *(owner for owners in around for owner in owners)))
+
+
+def _text(line: _Line, owners: Iterable[str], prefix: str) -> str:
+    pattern = f"/{prefix}{line.pattern.removeprefix('/')}" if prefix else line.pattern
+    return f"# {', '.join(line.ids)}\n{pattern} {' '.join(owners)}"
