@@ -4,8 +4,6 @@ The functions of an agent's file say what it has: `read` and `reply` (hook), `ag
 `subagents` and `entries` (capture), `transcript` and `injected_texts` (delivery check), `usage` (effect).
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import pkgutil

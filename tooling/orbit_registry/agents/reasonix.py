@@ -1,7 +1,5 @@
 """Reasonix: transcripts (`<id>.events.jsonl`), whose lines append messages or replace earlier ones."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

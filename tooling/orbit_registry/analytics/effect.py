@@ -5,8 +5,6 @@ by sums over sessions, whose pairs are not independent. Turns and tokens used ar
 sessions use most of all: the difference is a part of what was used without the record. All intervals are of 95 %.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Figures of reports: shares with their intervals, means, spreads."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """History to replay: commits, from git or a file, and the versions of records that were live before each."""
 
-from __future__ import annotations
-
 import calendar
 import json
 import math

@@ -1,7 +1,5 @@
 """Proof on this repository: what reaches an edit and a prompt, and what `git log` and FTS5 find instead."""
 
-from __future__ import annotations
-
 import random
 import re
 import sqlite3

@@ -4,8 +4,6 @@ Each file of a commit is one call of an editing tool; a few commits in a row are
 history, so `effect` compares with the commits before a record was live, which proves less than a lot.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter

@@ -1,7 +1,5 @@
 """Counts of a replay: what was shown, what commits cite, and why records were never shown."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Report on the event log: usage, records and the outcome of one record."""
 
-from __future__ import annotations
-
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Counters over events, and the signals of each record in each session."""
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """Brief: the records for a piece of work, chosen by `hook.select`."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 A source that is missing, slow or malformed is `unknown` with a warning, and never an error.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence

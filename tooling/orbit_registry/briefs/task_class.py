@@ -5,8 +5,6 @@ begins, and what is ruled out ("don't change anything"). The words are in `task_
 a question taken for work on code shows the wrong records.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

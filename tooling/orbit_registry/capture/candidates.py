@@ -1,7 +1,5 @@
 """Pending learnings from findings, without those that are known, rejected or unsafe."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

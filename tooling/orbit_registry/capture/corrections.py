@@ -4,8 +4,6 @@ A sentence has to begin like a rule. What is pasted, asked, told of the past or 
 lesson that is missed costs less than a wrong one. The words are English.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

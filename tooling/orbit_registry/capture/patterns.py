@@ -4,8 +4,6 @@ A finding is phrased here: of a transcript it holds known commands and names tha
 from a person's rules alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator

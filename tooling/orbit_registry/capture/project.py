@@ -3,8 +3,6 @@
 Capture writes only its own words and those of these files.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import Counter

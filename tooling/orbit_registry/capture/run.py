@@ -3,8 +3,6 @@
 The project may name its own program. It read what tools and the web said, so its findings are always pending.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, deque

@@ -1,7 +1,5 @@
 """Turns of a session: a prompt, the steps after it, and how they went. All sizes are bounded."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import deque

@@ -1,7 +1,5 @@
 """Fixes of one round, each as one recoverable step under the write lock."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext

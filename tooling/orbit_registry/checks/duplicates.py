@@ -2,8 +2,6 @@
 
 Commands ask before they write: what the gate would report as a duplicate is better voted for than written again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

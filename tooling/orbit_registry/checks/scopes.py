@@ -1,7 +1,5 @@
 """Dead globs of a scope: they match no file, with the folders that may have been meant."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`orbit adr`: verbs that only decisions have."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

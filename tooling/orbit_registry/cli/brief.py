@@ -1,7 +1,5 @@
 """`orbit brief` and `orbit pitch`: what an agent needs before it starts, and what could be done next."""
 
-from __future__ import annotations
-
 import codecs
 import os
 from collections.abc import Iterator, Mapping

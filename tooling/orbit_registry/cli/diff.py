@@ -1,7 +1,5 @@
 """`orbit diff`: what a change does to the records, for the reviewer of a pull request."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 import click

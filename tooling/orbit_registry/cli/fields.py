@@ -1,7 +1,5 @@
 """Options made from a kind's schema, and record fields made from options."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`orbit stale`, `verify` and `learning prune`: stale records and what to do about them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import click

@@ -1,7 +1,5 @@
 """`orbit learning` and `orbit lessons`: verbs that only learnings have, and learnings by slug."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import click

@@ -1,7 +1,5 @@
 """The man page `orbit.1`, made from the list of commands."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

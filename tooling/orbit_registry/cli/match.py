@@ -1,7 +1,5 @@
 """`orbit match`, `explain`, `coverage` and `scope suggest`: which records apply where, and why."""
 
-from __future__ import annotations
-
 import click
 
 from orbit_registry.cli.output import (

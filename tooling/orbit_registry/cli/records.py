@@ -1,7 +1,5 @@
 """`orbit list`, `show`, `search`, `link`, `unlink` and `related`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace

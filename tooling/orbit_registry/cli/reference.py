@@ -1,7 +1,5 @@
 """Reference pages in Markdown: commands, made from their help, and the Python API, made from its docstrings."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import re

@@ -1,7 +1,5 @@
 """`orbit import doc`, `import script`, `refresh` and `run`: resources from files."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import PurePosixPath
 from typing import Any

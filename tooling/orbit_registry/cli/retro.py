@@ -1,7 +1,5 @@
 """`orbit retro`, `ensure`, `note`, `fail`, `clear` and `capture`: what a piece of work taught."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`orbit review`, `queue`, `accept`, `reject`, `retire`, `propose` and `apply`: a person's review."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """`orbit init`, `import PATH`, `trust`, `doctor` and `watchdog`: a workspace that works."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

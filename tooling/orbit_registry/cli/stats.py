@@ -1,7 +1,5 @@
 """`orbit stats`, `replay` and `events`: usage counted from the event log and from git history."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -3,8 +3,6 @@
 Each finding has a topic that scripts can read. Between two runs it stores only the number of records.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 A message has one plain line of a record, without secrets.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -4,8 +4,6 @@ A span has ids of the project's records, counts, reasons and times; no path, no 
 record. Importing the libraries takes a quarter of a second, so it is done when something is sent, and never by a hook.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Skills and plugin for agents: pages that say which command to run when."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from functools import cache

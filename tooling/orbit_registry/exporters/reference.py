@@ -4,8 +4,6 @@ A list outside the repository says which files an export wrote, with their hashe
 none that was edited since.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -12,8 +12,6 @@ without a slash matches at any depth, so every glob is anchored; a matched folde
 not count. HTML comments are removed before the model sees a rule.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Record ids cited in prose and in code comments, with their positions."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

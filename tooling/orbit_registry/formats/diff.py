@@ -4,8 +4,6 @@ A hunk goes where its old lines are, even at another place. If they are nowhere,
 named one, that is a conflict with the expected and the actual line.
 """
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import os

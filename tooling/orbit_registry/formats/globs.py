@@ -21,8 +21,6 @@ directory. A path of more than 4096 characters matches nothing.
 A glob without braces has a canonical text: a literal special is a class of one (`[*]`), `**` is a whole segment.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Positions and spans in a text, and problems found there."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from dataclasses import dataclass

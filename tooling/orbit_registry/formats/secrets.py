@@ -1,7 +1,5 @@
 """Secrets in texts: one regular expression over everything, detect-secrets on its matches only."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import math

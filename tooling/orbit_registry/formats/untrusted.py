@@ -1,7 +1,5 @@
 """Untrusted text made harmless for a terminal, a report or an agent's context."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -4,8 +4,6 @@ ryaml reads. ruamel, in `yaml_nodes`, is imported only where a problem needs a p
 slower, and its import costs more than reading a hundred records.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

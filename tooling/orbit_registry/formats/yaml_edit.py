@@ -1,7 +1,5 @@
 """Edits of YAML text that leave every other byte alone."""
 
-from __future__ import annotations
-
 import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Positions in a YAML text, and explanations of what is wrong with it, from ruamel's node tree."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Import from other tools: the importers by name, choosing one, and the baseline of the imported findings."""
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Mapping
 from dataclasses import replace

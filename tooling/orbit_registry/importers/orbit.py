@@ -4,8 +4,6 @@ In place, each record moves in one recoverable step, and its old files go when t
 stay; files that are no records stay, or are put aside where only records may be.
 """
 
-from __future__ import annotations
-
 import json
 import posixpath
 from collections import Counter, defaultdict

@@ -5,8 +5,6 @@ learnings/L-0001/{learning.yaml, votes.jsonl, comments.jsonl}      also L2026051
 learnings/L-0001.yaml, learnings/superseded/L-0001.yaml             the oldest, flat form
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

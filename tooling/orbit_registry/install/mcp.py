@@ -1,7 +1,5 @@
 """Entry of our MCP server in the file in which an agent looks for servers."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ A member that is ours as a whole begins with a line break before its first entry
 removal gives back the earlier text.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

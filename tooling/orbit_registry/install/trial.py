@@ -1,7 +1,5 @@
 """Trial of an installed hook: run it as its agent would, judge the reply, measure the cost of a silent call."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

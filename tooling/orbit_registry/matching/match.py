@@ -1,7 +1,5 @@
 """Records that apply to paths and tags, and why or why not, from a push index that is brought up to date first."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

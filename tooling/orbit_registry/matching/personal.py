@@ -5,8 +5,6 @@ rule file, coverage or other export holds them. Their fingerprints are not check
 project; their globs count from the root of the current project.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Names of rejected options as the push index holds them: the words by which a prompt or an import names one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache

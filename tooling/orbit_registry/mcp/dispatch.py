@@ -1,7 +1,5 @@
 """Table of the MCP tools, and one call of a tool."""
 
-from __future__ import annotations
-
 import json
 import traceback
 from collections.abc import Callable, Mapping

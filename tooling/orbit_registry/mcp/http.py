@@ -1,7 +1,5 @@
 """HTTP transport, local by default: token, Host and Origin checks, limits."""
 
-from __future__ import annotations
-
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping

@@ -1,7 +1,5 @@
 """Prompts and resources that an MCP host offers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`orbit mcp wrap`: a relay between host and server that adds records to results."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """MCP tools that read: search, list, show, match, brief, query."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Types of the MCP tools: a tool, its schema, its call and its result."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

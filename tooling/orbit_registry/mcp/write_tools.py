@@ -1,7 +1,5 @@
 """MCP tools that propose, vote and run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

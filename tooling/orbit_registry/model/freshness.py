@@ -1,7 +1,5 @@
 """Freshness of a record, derived from what it states and what disk and git show; never stored."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta

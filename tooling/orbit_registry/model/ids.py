@@ -1,7 +1,5 @@
 """Forms of record ids, and the vocabulary of links between records."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

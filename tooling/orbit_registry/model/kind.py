@@ -1,7 +1,5 @@
 """Kinds of records, read from `kinds/<kind>/` folders."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -5,8 +5,6 @@ all votes now is the sum of 2^((t - EPOCH) / half-life), times a factor that all
 sum is the key, which the snapshot and the push index store.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Record of any kind, as its file states it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Collection of records: order, look-up by any id, and duplicate ids."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

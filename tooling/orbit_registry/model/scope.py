@@ -1,7 +1,5 @@
 """Scope of a record, the task it is briefed for, and the weight of its versions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Votes for records, and their decaying weight."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

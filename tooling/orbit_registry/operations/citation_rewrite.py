@@ -1,7 +1,5 @@
 """Rewriting of what names a record in any file: ids, anchors, folder paths, and links to its document."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections import Counter

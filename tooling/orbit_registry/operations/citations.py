@@ -1,7 +1,5 @@
 """Citations in a text: ids with their positions, without examples, and links to files."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Facts of a decision's document as a record holds them: id, fields and links to other records."""
 
-from __future__ import annotations
-
 import hashlib
 import posixpath
 import re

@@ -1,7 +1,5 @@
 """Renamed documents and decision folders: records and configuration follow them."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """`orbit init`: create a workspace, or bring one up to date without losing what exists."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

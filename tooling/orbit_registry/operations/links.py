@@ -1,7 +1,5 @@
 """Links between records, and globs in their scopes: add and remove."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """New number of a record: its folder, its document and what cites it change in one step."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Votes: who may vote for which record, and for which task."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 

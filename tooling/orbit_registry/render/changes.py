@@ -1,7 +1,5 @@
 """What a change does to the records, as text and as Markdown for a comment on a pull request."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import Counter

@@ -1,7 +1,5 @@
 """Search results and similar records as JSON data and as text."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 

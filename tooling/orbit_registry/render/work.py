@@ -1,7 +1,5 @@
 """Answers about work: notes, failures and retros, as data and as text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from orbit_registry.render.records import record_data

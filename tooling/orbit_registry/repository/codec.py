@@ -1,7 +1,5 @@
 """Codec between a record file's text and a record, with the positions of errors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from orbit_registry.formats.position import Position, YamlProblemError

@@ -3,8 +3,6 @@
 It can't stop anyone who edits the files; it keeps this package's commands from being a way round review.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace

@@ -4,8 +4,6 @@ The next number is one above every number in the working tree (records, document
 and in the claims in git's common folder, which all work trees share.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

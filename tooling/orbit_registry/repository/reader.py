@@ -1,7 +1,5 @@
 """Reader of all records of a workspace through the cache; a bad file becomes a diagnostic and hides no other."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """Skills of a project: `SKILL.md` pages in the folders where agents look. Those made by `orbit export` are left out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

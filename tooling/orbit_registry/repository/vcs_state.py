@@ -1,7 +1,5 @@
 """State of git and disk that checks need; what git can't tell is recorded, not raised."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Votes in `votes.jsonl`: one line each, appended under a lock and never rewritten."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Writer of records: lock, schema, then one step of the journal; change sets of many files."""
 
-from __future__ import annotations
-
 import contextlib
 import posixpath
 from collections.abc import Callable, Collection, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Import of documents and scripts as resources: a document is copied, a script stays where it is."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping, Sequence

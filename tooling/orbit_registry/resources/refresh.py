@@ -1,7 +1,5 @@
 """Refresh of a resource from its file, and the difference that this makes."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 No shell sees the arguments, and the script gets only a few environment variables.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

@@ -3,8 +3,6 @@
 A target has at most one open record. Expiry follows from its age, so that no job has to run.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

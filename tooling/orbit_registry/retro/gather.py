@@ -4,8 +4,6 @@ A loop is what was dispatched with its name and the sessions of that; an inciden
 met it. Targets are those of events, and the purposes of commands that failed.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Collection, Iterable, Mapping

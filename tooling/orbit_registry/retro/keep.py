@@ -3,8 +3,6 @@
 A retro says nothing about what happened after its date.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

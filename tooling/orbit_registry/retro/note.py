@@ -3,8 +3,6 @@
 A first try that succeeded suggests nothing, nor does a note with a skip reason. Its text is not logged.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shlex
 import time

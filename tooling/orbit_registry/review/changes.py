@@ -1,7 +1,5 @@
 """What a change does to the records: those that apply to its files, those it edits, and what the gate finds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass

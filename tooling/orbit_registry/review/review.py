@@ -3,8 +3,6 @@
 The kind's table says which status a verdict sets.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

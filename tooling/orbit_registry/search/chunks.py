@@ -4,8 +4,6 @@ Headings, rules and code are those of the Markdown parser, so that a `#` in fenc
 no section. A text that is not Markdown is cut by its lines.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from bisect import bisect_left, bisect_right

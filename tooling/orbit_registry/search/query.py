@@ -1,7 +1,5 @@
 """Query of a search: its words, what narrows it, how deep it looks and what counts more."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence

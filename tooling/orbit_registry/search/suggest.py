@@ -1,7 +1,5 @@
 """Suggested globs for a record's scope, from texts, citations and commits that concern both the record and files."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

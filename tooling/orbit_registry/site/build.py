@@ -1,7 +1,5 @@
 """Entry of a site build: lock, result of the last build if nothing changed, else the steps."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping

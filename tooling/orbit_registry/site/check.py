@@ -1,7 +1,5 @@
 """Check of the finished pages: dead links, missing anchors, other hosts."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Set

@@ -1,7 +1,5 @@
 """Blocks of code in colours, those that are diagrams among them, and emoji by their short codes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

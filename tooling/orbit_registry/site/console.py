@@ -4,8 +4,6 @@ DuckDB for the browser is 35 MB, so it is no part of the package: `site.console:
 fails, the page says how to query without it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from html import escape

@@ -3,8 +3,6 @@
 Without it, and without scripts, a diagram stays a block of code.
 """
 
-from __future__ import annotations
-
 import time
 
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity

@@ -1,7 +1,5 @@
 """Small drawings in a page: a bar, columns over time, votes. They are made of numbers; the style sheet colours them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

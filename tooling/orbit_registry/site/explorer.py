@@ -3,8 +3,6 @@
 Globs are parsed here, so that `explorer.js` only compares segments.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Feeds of the records that changed last, as Atom and JSON Feed."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence

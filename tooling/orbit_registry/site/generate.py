@@ -1,7 +1,5 @@
 """Run of the generator over a staged tree, in another process; its warnings become diagnostics."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Pages of tags and of a kind's own columns: the records that share a word."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

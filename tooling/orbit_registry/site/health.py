@@ -1,7 +1,5 @@
 """Health page: one verdict, what needs attention with the command for it, and ages."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

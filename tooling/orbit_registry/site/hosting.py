@@ -3,8 +3,6 @@
 A forge is a row of `FORMS`, chosen by the setting `site.forge` or the host's name.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Mapping

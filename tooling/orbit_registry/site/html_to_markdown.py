@@ -3,8 +3,6 @@
 It writes alerts, footnotes and tasks as GitHub reads them, and skips what the theme adds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """JSON-LD of a page (schema.org): what search engines and agents read of it without its text."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """Indexes and lists of records, complete without JavaScript, and the filter above an index."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Lists of the pages for agents: `llms.txt` (llmstxt.org), the whole text in one file, and a bundle for each folder."""
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Map of the records: which supersede which, and which records name which, as small trees of links without a script."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape

@@ -3,8 +3,6 @@
 Rendering a record's page takes 2 to 3 ms, comparing its inputs 0.3 ms.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Packages of npm that a site serves: fetched once into the user's cache, known by the hash of their archive."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Output folder of a build: only changed files are written, only files of earlier builds are removed."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

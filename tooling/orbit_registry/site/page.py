@@ -1,7 +1,5 @@
 """HTML of a record's page: the template of its kind, its prose, drawings; sanitised."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Source of the curated pages: start page, indexes, health, shells; no record's text is in it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from html import escape

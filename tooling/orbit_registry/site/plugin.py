@@ -1,7 +1,5 @@
 """MkDocs plugin: `mkdocs build` and `mkdocs serve` do what `orbit site build` does."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Markdown to HTML with headings, links and cited ids resolved."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Redirect pages of earlier names and of folders; they work without a script."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence

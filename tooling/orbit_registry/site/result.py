@@ -1,7 +1,5 @@
 """Values of a build: its result and its progress."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

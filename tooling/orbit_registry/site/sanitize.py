@@ -1,7 +1,5 @@
 """Sanitiser: the only place that decides which HTML a page may hold."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from html import escape

@@ -1,7 +1,5 @@
 """Data of the search box: titles of records, and what words count in records and in sections of pages."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Local server of the site: builds again when a file changes, and reloads open pages."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import threading

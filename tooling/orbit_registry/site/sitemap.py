@@ -1,7 +1,5 @@
 """Site map: what each id, path and link of the repository leads to on the site."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

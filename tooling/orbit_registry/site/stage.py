@@ -1,7 +1,5 @@
 """Source tree for the generator: the repository's own pages, mirrored documents, curated pages, configuration."""
 
-from __future__ import annotations
-
 import json
 import os
 import posixpath

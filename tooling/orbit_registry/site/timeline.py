@@ -3,8 +3,6 @@
 A long time has a column for each quarter or year. Each column is a link to its part of the list.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A file for agents next to each finished page: its Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Set
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Addresses of pages, and relative links between them."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Template values of records: words, addresses, lists, and the previews of cited records."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence

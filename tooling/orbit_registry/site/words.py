@@ -1,7 +1,5 @@
 """Words of a record on pages: status, date, tags, columns; and its line in lists."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape

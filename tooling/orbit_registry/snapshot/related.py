@@ -1,7 +1,5 @@
 """Records related to one record by stated and derived links."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rows of a record in the tables of the snapshot, and the snapshot's metadata."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import posixpath

@@ -1,7 +1,5 @@
 """Author of a change: a person, or an agent known by its environment variables."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Configuration in `.orbit/config.yaml`, checked by `config.schema.json`, which has the defaults."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

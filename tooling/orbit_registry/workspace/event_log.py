@@ -3,8 +3,6 @@
 A log may be torn, hold anything, or be larger than memory: a line becomes at most one `LoggedEvent` of short texts.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

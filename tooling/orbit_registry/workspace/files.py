@@ -1,7 +1,5 @@
 """Files: size limits, paths that stay in the project, atomic replacement, walking folders."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

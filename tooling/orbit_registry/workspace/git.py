@@ -1,7 +1,5 @@
 """Git of a project: running commands safely, questions about the work tree, history. It never prompts."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

@@ -5,8 +5,6 @@ files was edited since, undoes the rest. All texts are first written under tempo
 then renamed in order.
 """
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import json

@@ -1,7 +1,5 @@
 """Lock between processes, with a note of its holder."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -4,8 +4,6 @@ Allowed commands are stored in the user's configuration, with hashes of the repo
 pull that changes a script it has to be allowed again. `ORBIT_PROGRAMS=on|off` overrides this.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Workspace: the `.orbit/` around a folder, its paths, configuration and kinds; the user's own folders."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

@@ -1,7 +1,5 @@
 """Checks of files (1xx): the findings of the readers, and folders that no kind has."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Checks of freshness (8xx)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from shlex import quote
 

@@ -1,7 +1,5 @@
 """Checks of ids and earlier names (2xx)."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Checks of links, supersession and citations (3xx)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

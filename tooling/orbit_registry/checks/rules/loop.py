@@ -1,7 +1,5 @@
 """Checks of the loop's event log (9xx)."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

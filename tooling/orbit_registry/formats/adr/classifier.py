@@ -1,7 +1,5 @@
 """Reasons why a document is not a decision: its name, title, place or content."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath

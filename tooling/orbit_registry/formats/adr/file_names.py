@@ -1,7 +1,5 @@
 """Names of decision files and folders: numbers, dates, titles, statuses."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Header of a document: the lines and front-matter fields that may state metadata."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence

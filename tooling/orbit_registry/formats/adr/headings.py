@@ -1,7 +1,5 @@
 """Titles, numbers and standard sections from headings, and stated costs."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

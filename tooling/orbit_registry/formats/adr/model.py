@@ -1,7 +1,5 @@
 """Values read from an ADR document."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Options that a decision considered: the rejected ones with their reasons, and what was chosen."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

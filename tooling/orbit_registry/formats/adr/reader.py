@@ -1,7 +1,5 @@
 """Reader of a text as a log of decisions, as one decision, or as neither."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Phrases in a text that relate one decision to another: `Superseded by [ADR-0042](x.md)`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

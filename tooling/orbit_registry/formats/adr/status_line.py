@@ -1,7 +1,5 @@
 """Status line (`Accepted · 2026-05 · [TASK-1]`) split into facts, and the standard status of a word."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache

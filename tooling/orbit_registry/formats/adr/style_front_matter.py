@@ -1,7 +1,5 @@
 """Metadata in a YAML front matter (`status: accepted`)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

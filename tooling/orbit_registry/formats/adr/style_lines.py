@@ -1,7 +1,5 @@
 """Metadata as list items (`* Status: accepted`) or plain lines (`**Status:** Accepted · [TASK-1]`)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Metadata as sections (`## Status` and a paragraph), as adr-tools writes them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

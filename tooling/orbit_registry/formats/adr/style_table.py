@@ -1,7 +1,5 @@
 """Metadata in a table of the header, and the status as a badge image."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from urllib.parse import quote, unquote

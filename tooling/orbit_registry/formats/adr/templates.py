@@ -1,7 +1,5 @@
 """New ADR documents from templates with `$id $title $status $date …`, and templates from existing ADRs."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Words of decision documents in several languages, from `vocabulary.yaml`."""
 
-from __future__ import annotations
-
 import datetime
 import re
 import unicodedata

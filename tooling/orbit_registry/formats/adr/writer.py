@@ -1,7 +1,5 @@
 """Edits of ADR documents that change nothing else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

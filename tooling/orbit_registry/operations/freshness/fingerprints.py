@@ -4,8 +4,6 @@ Line endings and trailing newlines of a file do not count, nor do the order of k
 YAML. What cannot be hashed is a value with a message, never an exception.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

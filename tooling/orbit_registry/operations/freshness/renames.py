@@ -1,7 +1,5 @@
 """Renames that git knows, and the new names in the records that depend on the files."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

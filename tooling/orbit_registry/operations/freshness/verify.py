@@ -1,7 +1,5 @@
 """`orbit verify`: hash a record's inputs again and write down who verified it, and when."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -3,8 +3,6 @@
 Versions are read from the index's stages and from commits, never from conflict markers in the work tree.
 """
 
-from __future__ import annotations
-
 import posixpath
 import sys
 from collections import defaultdict

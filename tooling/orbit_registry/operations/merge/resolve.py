@@ -5,8 +5,6 @@ and citations of a renumbered record follow. All files change in one step; the i
 run finishes one that was killed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Merged text of each conflicting file: records field by field, documents, logs by entry, votes by line."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
