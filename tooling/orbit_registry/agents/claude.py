@@ -80,47 +80,36 @@ def hook_events() -> dict[str, str]:
 
 def agent() -> "Agent":
     """Return what the installer needs."""
-    from orbit_registry.agents.agent import (
-        PATH,
-        ROOT,
-        SESSION,
-        SPECIFIC,
-        TEXT,
-        Agent,
-        JsonHooks,
-        ServersFile,
-        SettingsFile,
-        nested,
-    )
+    from orbit_registry.agents import agent as base
 
     answered = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure", "SubagentStart", "Stop")
-    hooks = JsonHooks(hook_events(), {"type": "command", "command": "", "timeout": 5})
-    return Agent(
+    hooks = base.JsonHooks(hook_events(), {"type": "command", "command": "", "timeout": 5})
+    return base.Agent(
         name="claude",
         title="Claude Code",
         evidence="its 2.1.197 was run: the hook's text is in the next request to its model, once",
         proven=True,
-        servers=ServersFile(".mcp.json"),
+        servers=base.ServersFile(".mcp.json"),
         settings={
-            "local": SettingsFile(".claude/settings.local.json", hooks),
-            "project": SettingsFile(".claude/settings.json", hooks),
-            "user": SettingsFile("~/.claude/settings.json", hooks, "CLAUDE_CONFIG_DIR"),
+            "local": base.SettingsFile(".claude/settings.local.json", hooks),
+            "project": base.SettingsFile(".claude/settings.json", hooks),
+            "user": base.SettingsFile("~/.claude/settings.json", hooks, "CLAUDE_CONFIG_DIR"),
         },
         project_folder="${CLAUDE_PROJECT_DIR:-.}",
-        environment={"CLAUDE_PROJECT_DIR": ROOT},
+        environment={"CLAUDE_PROJECT_DIR": base.ROOT},
         payload={
-            "session_id": SESSION,
+            "session_id": base.SESSION,
             "transcript_path": "/tmp/transcript.jsonl",
-            "cwd": ROOT,
+            "cwd": base.ROOT,
             "permission_mode": "default",
             "hook_event_name": "PreToolUse",
             "tool_name": "Edit",
-            "tool_input": {"file_path": PATH, "old_string": "before", "new_string": "after", "replace_all": False},
+            "tool_input": {"file_path": base.PATH, "old_string": "before", "new_string": "after", "replace_all": False},
             "tool_use_id": "toolu_01",
         },
         event="PreToolUse",
-        replies=nested(answered, suppressOutput={"type": "boolean"}, systemMessage=TEXT),
-        texts=(SPECIFIC,),
+        replies=base.nested(answered, suppressOutput={"type": "boolean"}, systemMessage=base.TEXT),
+        texts=(base.SPECIFIC,),
     )
 
 

@@ -89,18 +89,7 @@ def reply(call: Call, text: str) -> str:
 
 def agent() -> "Agent":
     """Return what the installer needs."""
-    from orbit_registry.agents.agent import (
-        PATH,
-        ROOT,
-        SESSION,
-        SPECIFIC,
-        TEXT,
-        Agent,
-        JsonHooks,
-        ServersFile,
-        SettingsFile,
-        nested,
-    )
+    from orbit_registry.agents import agent as base
 
     tools = "Bash|apply_patch|mcp__.*"
     answered = {
@@ -111,23 +100,23 @@ def agent() -> "Agent":
         "SubagentStart": "",
     }
     # The end of a session gets at most three seconds; a longer limit causes a warning at each start.
-    hooks = JsonHooks({**answered, "Stop": "", "SessionEnd": ""}, {"type": "command", "command": "", "timeout": 3})
-    patch = f"*** Begin Patch\n*** Update File: {PATH}\n@@\n-before\n+after\n*** End Patch\n"
-    return Agent(
+    hooks = base.JsonHooks({**answered, "Stop": "", "SessionEnd": ""}, {"type": "command", "command": "", "timeout": 3})
+    patch = f"*** Begin Patch\n*** Update File: {base.PATH}\n@@\n-before\n+after\n*** End Patch\n"
+    return base.Agent(
         name="codex",
         title="Codex CLI",
         evidence="its 0.169.0 was run: the hook's text is in the next request to its model, once",
         proven=True,
-        servers=ServersFile("~/.codex/config.toml", "", home="CODEX_HOME"),
+        servers=base.ServersFile("~/.codex/config.toml", "", home="CODEX_HOME"),
         settings={
-            "user": SettingsFile("~/.codex/hooks.json", hooks, "CODEX_HOME"),
-            "project": SettingsFile(".codex/hooks.json", hooks),
+            "user": base.SettingsFile("~/.codex/hooks.json", hooks, "CODEX_HOME"),
+            "project": base.SettingsFile(".codex/hooks.json", hooks),
         },
         payload={
-            "session_id": SESSION,
+            "session_id": base.SESSION,
             "turn_id": "1",
             "transcript_path": None,
-            "cwd": ROOT,
+            "cwd": base.ROOT,
             "model": "gpt-5",
             "permission_mode": "default",
             "hook_event_name": "PreToolUse",
@@ -136,8 +125,8 @@ def agent() -> "Agent":
             "tool_use_id": "call_01",
         },
         event="PreToolUse",
-        replies=nested(answered, systemMessage=TEXT),
-        texts=(SPECIFIC,),
+        replies=base.nested(answered, systemMessage=base.TEXT),
+        texts=(base.SPECIFIC,),
         after="Codex runs no hook before you trust it: start it, choose to review the hooks, and allow this one.",
     )
 

@@ -74,49 +74,38 @@ def reply(call: Call, text: str) -> str:
 
 def agent() -> "Agent":
     """Return what the installer needs."""
-    from orbit_registry.agents.agent import (
-        PATH,
-        ROOT,
-        SESSION,
-        SPECIFIC,
-        Agent,
-        JsonHooks,
-        ServersFile,
-        SettingsFile,
-        flat,
-        nested,
-    )
+    from orbit_registry.agents import agent as base
 
     answered = {"sessionStart": "", "postToolUse": "", "subagentStart": ""}
     # Without matchers: it leaves out an entry whose matcher it can't read, and names of tools differ by version.
     events = {**answered, "preCompact": "", "agentStop": ""}
     handler = {"type": "command", "bash": "", "timeoutSec": 5}
-    inline = JsonHooks(events, handler, "bash", grouped=False)
-    own_file = JsonHooks(events, handler, "bash", grouped=False, head={"version": 1})
-    return Agent(
+    inline = base.JsonHooks(events, handler, "bash", grouped=False)
+    own_file = base.JsonHooks(events, handler, "bash", grouped=False, head={"version": 1})
+    return base.Agent(
         name="copilot",
         title="GitHub Copilot",
         evidence="its 1.0.102 was run: the hook's text is in the next request to its model, once",
         proven=True,
-        servers=ServersFile(".mcp.json"),
+        servers=base.ServersFile(".mcp.json"),
         settings={
-            "local": SettingsFile(".github/copilot/settings.local.json", inline),
-            "project": SettingsFile(".github/hooks/orbit.json", own_file),
-            "user": SettingsFile("~/.copilot/hooks/orbit.json", own_file, "COPILOT_HOME"),
+            "local": base.SettingsFile(".github/copilot/settings.local.json", inline),
+            "project": base.SettingsFile(".github/hooks/orbit.json", own_file),
+            "user": base.SettingsFile("~/.copilot/hooks/orbit.json", own_file, "COPILOT_HOME"),
         },
         payload={
-            "sessionId": SESSION,
+            "sessionId": base.SESSION,
             "timestamp": 1767225600000,
-            "cwd": ROOT,
+            "cwd": base.ROOT,
             "toolName": "edit",
-            "toolArgs": {"path": PATH, "old_str": "before", "new_str": "after"},
+            "toolArgs": {"path": base.PATH, "old_str": "before", "new_str": "after"},
             "toolResult": {"resultType": "success", "textResultForLlm": "done"},
         },
         event="postToolUse",
         replies={
-            **flat(answered, "additionalContext"),
-            **nested(event[0].upper() + event[1:] for event in answered),  # as an editor asks, and is answered
+            **base.flat(answered, "additionalContext"),
+            **base.nested(event[0].upper() + event[1:] for event in answered),  # as an editor asks, and is answered
         },
-        texts=(("additionalContext",), SPECIFIC),
+        texts=(("additionalContext",), base.SPECIFIC),
         after="Copilot runs the hooks of a project only if you trust its folder: start it there once, and say so.",
     )

@@ -63,18 +63,7 @@ def reply(call: Call, text: str) -> str:
 
 def agent() -> "Agent":
     """Return what the installer needs."""
-    from orbit_registry.agents.agent import (
-        PATH,
-        ROOT,
-        SESSION,
-        SPECIFIC,
-        TEXT,
-        Agent,
-        JsonHooks,
-        ServersFile,
-        SettingsFile,
-        nested,
-    )
+    from orbit_registry.agents import agent as base
 
     tools = (
         "read_file|read_many_files|write_file|replace|run_shell_command|glob|grep_search|search_file_content|"
@@ -83,32 +72,32 @@ def agent() -> "Agent":
     answered = {"SessionStart": "", "BeforeAgent": "", "AfterTool": tools}
     events = {**answered, "PreCompress": "manual", "AfterAgent": "", "SessionEnd": ""}
     handler = {"name": "orbit", "type": "command", "command": "", "timeout": 5000}  # milliseconds
-    hooks = JsonHooks(events, handler, comments=True)
-    return Agent(
+    hooks = base.JsonHooks(events, handler, comments=True)
+    return base.Agent(
         name="gemini",
         title="Gemini CLI",
         evidence="its 0.61.0 was run: the hook's text is in the next request to its model, once",
         proven=True,
-        servers=ServersFile(".gemini/settings.json", comments=True),
+        servers=base.ServersFile(".gemini/settings.json", comments=True),
         settings={
-            "user": SettingsFile("~/.gemini/settings.json", hooks),
-            "project": SettingsFile(".gemini/settings.json", hooks),
+            "user": base.SettingsFile("~/.gemini/settings.json", hooks),
+            "project": base.SettingsFile(".gemini/settings.json", hooks),
         },
         project_folder="${GEMINI_PROJECT_DIR:-.}",
-        environment={"GEMINI_PROJECT_DIR": ROOT, "CLAUDE_PROJECT_DIR": ROOT},
+        environment={"GEMINI_PROJECT_DIR": base.ROOT, "CLAUDE_PROJECT_DIR": base.ROOT},
         payload={
-            "session_id": SESSION,
+            "session_id": base.SESSION,
             "transcript_path": "/tmp/session.json",
-            "cwd": ROOT,
+            "cwd": base.ROOT,
             "hook_event_name": "AfterTool",
             "timestamp": "2026-01-01T00:00:00.000Z",
             "tool_name": "replace",
-            "tool_input": {"file_path": PATH, "old_string": "before", "new_string": "after"},
+            "tool_input": {"file_path": base.PATH, "old_string": "before", "new_string": "after"},
             "tool_response": {"llmContent": "done", "returnDisplay": "done"},
         },
         event="AfterTool",
-        replies=nested(answered, suppressOutput={"type": "boolean"}, systemMessage=TEXT),
-        texts=(SPECIFIC,),
+        replies=base.nested(answered, suppressOutput={"type": "boolean"}, systemMessage=base.TEXT),
+        texts=(base.SPECIFIC,),
     )
 
 

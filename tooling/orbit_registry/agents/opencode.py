@@ -11,39 +11,29 @@ __all__ = ["agent", "read", "reply"]
 
 def agent() -> "Agent":
     """Return what the installer needs."""
-    from orbit_registry.agents.agent import (
-        PATH,
-        ROOT,
-        SESSION,
-        TEXT,
-        Agent,
-        CommandFile,
-        ServersFile,
-        SettingsFile,
-        flat,
-    )
+    from orbit_registry.agents import agent as base
 
-    plugin = CommandFile("opencode_plugin.js", "javascript")
-    return Agent(
+    plugin = base.CommandFile("opencode_plugin.js", "javascript")
+    return base.Agent(
         name="opencode",
         title="OpenCode",
         evidence="its 1.18.33 was run: the hook's text is in the next request to its model, once",
         proven=True,
-        servers=ServersFile("opencode.json", "mcp", one_list=True),
+        servers=base.ServersFile("opencode.json", "mcp", one_list=True),
         settings={
-            "local": SettingsFile(".opencode/plugin/orbit.local.js", plugin),
-            "project": SettingsFile(".opencode/plugin/orbit.js", plugin),
-            "user": SettingsFile("~/.config/opencode/plugin/orbit.js", plugin, "XDG_CONFIG_HOME"),
+            "local": base.SettingsFile(".opencode/plugin/orbit.local.js", plugin),
+            "project": base.SettingsFile(".opencode/plugin/orbit.js", plugin),
+            "user": base.SettingsFile("~/.config/opencode/plugin/orbit.js", plugin, "XDG_CONFIG_HOME"),
         },
         payload={
             "event": "tool-done",
-            "session": SESSION,
-            "cwd": ROOT,
+            "session": base.SESSION,
+            "cwd": base.ROOT,
             "tool": "edit",
-            "input": {"filePath": PATH, "oldString": "before", "newString": "after"},
+            "input": {"filePath": base.PATH, "oldString": "before", "newString": "after"},
         },
         event="tool-done",
-        replies=flat(SURFACES, "context", message=TEXT),
+        replies=base.flat(SURFACES, "context", message=base.TEXT),
         texts=(("context",),),
         after="Keep .opencode/plugin/orbit.local.js out of git: it names this machine's Python.",
     )
