@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record
 from orbit_registry.operations.citations import references_of
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.votes import NAME as VOTES
+from orbit_registry.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,23 @@ def sources_of(
 
 
 def references_in(
-    records: Sequence[Record], kinds: KindTable, prose: ProseReading | None = None
+    workspace: Workspace, records: Iterable[Record], prose: ProseReading | None = None
 ) -> Mapping[str, Sequence[str]]:
     """Return what the texts of records refer to, by the records' paths."""
-    forms = kinds.id_forms
-    return {
-        record.path: references_of(record, forms, prose.document_text(record) if prose is not None else None)
-        for record in records
-    }
+    forms = workspace.kinds.id_forms
+    by_path = {record.path: record for record in records}
+
+    def key(record: Record) -> str:
+        home = prose.states.get(record.source.path) if prose is not None and record.source else None
+        texts = (record.id, record.title, record.text("summary"), record.prose, record.text("path"))
+        return digest_of((str(forms), *(text or "" for text in texts), str(record.source), home.sha256 if home else ""))
+
+    def make(path: str) -> list[str]:
+        record = by_path[path]
+        return list(references_of(record, forms, prose.document_text(record) if prose is not None else None))
+
+    keys = {path: key(record) for path, record in by_path.items()}
+    return workspace.cache.values(f"references {prose is not None}", keys, make)
 
 
 def digest_of(parts: Iterable[str]) -> str:

@@ -12,14 +12,14 @@ import math
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import shared_fields
-from orbit_registry.search.text import joined_words, stem, words
+from orbit_registry.search.text import indexed_words, stem
 
 if TYPE_CHECKING:
     from orbit_registry.search.chunks import Chunk
@@ -66,7 +66,8 @@ class Index:
         self.keys = sorted(texts)
         self.stems = {word: stem(word) for word in dict.fromkeys(chain.from_iterable(texts.values()))}
         """The term of each word."""
-        self._counts: list[dict[str, int]] = []
+        self.texts: list[dict[str, int]] = []
+        """Twice what each term of a text counts there, by slot."""
         self._slots: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         for slot, key in enumerate(self.keys):
             counts: dict[str, int] = {}
@@ -75,7 +76,7 @@ class Index:
                 counts[term] = counts.get(term, 0) + count
             for term in counts:
                 self._slots[term].append(slot)
-            self._counts.append(counts)
+            self.texts.append(counts)
 
     @property
     def terms(self) -> Iterable[str]:
@@ -85,7 +86,7 @@ class Index:
     @cached_property
     def lengths(self) -> list[int]:
         """Twice what all terms of a text count, by slot."""
-        return [sum(counts.values()) for counts in self._counts]
+        return [sum(counts.values()) for counts in self.texts]
 
     @cached_property
     def norm(self) -> tuple[float, float]:
@@ -94,7 +95,8 @@ class Index:
         return 2 * K1 * (1 - B), 2 * K1 * B / average
 
     @cached_property
-    def _norms(self) -> list[float]:
+    def norms(self) -> list[float]:
+        """What every text has below the line, twice, by slot."""
         base, slope = self.norm
         return [base + slope * length for length in self.lengths]
 
@@ -104,7 +106,7 @@ class Index:
 
     def counts(self, term: str) -> Iterator[tuple[int, int]]:
         """Yield the slots of the texts that have a term, each with twice what the term counts there."""
-        return ((slot, self._counts[slot][term]) for slot in self.holders(term))
+        return ((slot, self.texts[slot][term]) for slot in self.holders(term))
 
     def worth(self, term: str) -> float:
         """Return what a term weighs in a text of nothing else."""
@@ -117,7 +119,7 @@ class Index:
 
     def weights(self, term: str) -> Iterator[tuple[int, float]]:
         """Yield the slots of the texts that have a term, each with what the term weighs there."""
-        worth, norms = self.worth(term), self._norms
+        worth, norms = self.worth(term), self.norms
         return ((slot, worth * count / (count + norms[slot])) for slot, count in self.counts(term))
 
     def record_weights(self) -> Weights:
@@ -198,7 +200,7 @@ class Index:
         weights = {term: math.fsum(worth[gram] for gram in grams) for term, grams in near.items()}
         likeness = []
         for slot in slots:
-            shared = ((weights[term], count) for term, count in self._counts[slot].items() if term in weights)
+            shared = ((weights[term], count) for term, count in self.texts[slot].items() if term in weights)
             total = math.fsum(weight * (1 + math.log(max(count, 2) / 2)) for weight, count in shared)
             likeness.append(total / math.sqrt(self.lengths[slot] / 2 or 1.0))
         return likeness
@@ -230,12 +232,15 @@ def index_of(records: Iterable[Record]) -> Index:
     return Index({(path, number): counts_of(fields) for path, number, fields in texts})
 
 
+@lru_cache(maxsize=1024)
 def counts_of(fields: Fields) -> Counts:
-    """Return twice what each word of a text counts; a secret has none."""
+    """Return twice what each word of a text counts; a secret has none.
+
+    A site counts the same texts for its search box and for its database.
+    """
     counts: dict[str, int] = {}
     for text, weight in zip(fields, (TITLE, TAGS, BODY), strict=True):
-        public = without_secrets(text)
-        for word, times in Counter([*words(public), *joined_words(public)]).items():
+        for word, times in indexed_words(without_secrets(text)):
             counts[word] = counts.get(word, 0) + weight * times
     return counts
 

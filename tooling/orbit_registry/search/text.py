@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
@@ -32,12 +34,21 @@ def terms(text: str) -> list[str]:
     return list(map(stem, words(text)))
 
 
-def joined_words(text: str) -> list[str]:
-    """Return short names that `words` splits, in one piece: `sqlite` of SQLite, `github` of GitHub.
+def indexed_words(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the words that an index has of a text, each with how often one piece of the text has it.
 
-    An index has them in addition, for a query often writes them in small letters.
+    These are its `words`, and short names that `words` splits: `sqlite` of SQLite, because a query often writes them in
+    small letters.
     """
-    return [name.lower() for name in _CAMEL.findall(text) if len(name) <= _LONGEST_JOINED]
+    for piece, times in Counter(_PIECE.findall(unicodedata.normalize("NFKC", text))).items():
+        for word in _indexed_words(piece):
+            yield word, times
+
+
+@lru_cache(_MOST_REMEMBERED)
+def _indexed_words(piece: str) -> tuple[str, ...]:
+    joined = (name.lower() for name in _CAMEL.findall(piece) if len(name) <= _LONGEST_JOINED)
+    return (*_words_of_piece(piece), *joined)
 
 
 @lru_cache(_MOST_REMEMBERED)

@@ -273,6 +273,8 @@ class RecordText:
     first_line: int
     entry: tuple[int, int] | None = None
     """First and last line of its entry in a document, the heading's line included."""
+    document: str = ""
+    """The full text of that document."""
 
 
 class _DocumentCache(Mapping[str, Document]):
@@ -348,7 +350,7 @@ class ProseLoader:
         status = _STATUS.match(text) if record.source and record.source.authority == "record" else None
         text_below = text[len(status[0]) :] if status else without_restated(text, record)
         above = text[: len(text) - len(text_below)]
-        return RecordText(text_below, document.path, first + above.count("\n"), (heading, end))
+        return RecordText(text_below, document.path, first + above.count("\n"), (heading, end), document.text)
 
     def _file_text(self, record: Record) -> RecordText:
         """Return a file as text: links lead from where it was taken, and what is no Markdown is a block of code."""

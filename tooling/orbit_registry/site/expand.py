@@ -18,6 +18,7 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import FilesByGlob, files_of_scopes
+from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import index_of
 from orbit_registry.site import console, diagrams, explorer, feeds, health, lists, llms, search_data, timeline
@@ -461,7 +462,11 @@ class Expansion:
         self.pages.page(search_data.WORDS, key, lambda: Content(self._words(records, sections)))
 
     def _words(self, records: Sequence[Record], sections: Sequence[search_data.Section]) -> str:
-        return search_data.words(records, index_of(map(self.loader.with_full_prose, records)), sections)
+        registry, reading = self.context.registry, self.context.registry.reading
+        full: Iterable[Record] = map(self.loader.with_full_prose, records)
+        if not self.context.sources.publication.is_active:  # what was parsed before is enough
+            full = ProseReading(registry.workspace, reading.entries, reading.documents).filled(records)
+        return search_data.words(records, index_of(full), sections)
 
     def _for_agents(self, urls: Set[str]) -> None:
         sources, out, records = self.context.sources, self.out, self.records

@@ -7,6 +7,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html import escape
 from urllib.parse import quote
 
@@ -23,9 +24,18 @@ from orbit_registry.snapshot.rows import References, references_in_text
 
 
 def references_by(text: RecordText, forms: IdForms) -> References:
-    """Return what a record's prose names, and how it begins; lines count from where the prose starts."""
-    references = references_in_text(text.text, text.path if is_markdown(text.path) else f"{text.path}.md", forms)
+    """Return what a record's prose names, and how it begins; lines count from the start of `text.document`."""
+    references = _references_in(text.document or text.text, text.path, forms)
+    if text.document:  # it was parsed to find the prose
+        lines = range(text.first_line, text.first_line + text.text.count("\n") + 1)
+        ids, links = (tuple(name for name in names if name[1] in lines) for names in references[:2])
+        references = References(ids, links)
     return References(references.ids, references.links, lead(text.text), text.entry)
+
+
+@lru_cache(maxsize=8)  # records of one log follow each other
+def _references_in(text: str, path: str, forms: IdForms) -> References:
+    return references_in_text(text, path if is_markdown(path) else f"{path}.md", forms)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -140,7 +141,7 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) 
             connection.execute(TABLES.read_text(encoding="utf-8"))
             yield
             connection.execute(MACROS.read_text(encoding="utf-8"))
-            search_tables(connection, rows.texts)
+            search_tables(connection, rows.texts, partial(fill_all, connection, folder=path.parent))
             connection.execute("COMMIT")
             connection.execute("CHECKPOINT snapshot")
         finally:
@@ -320,7 +321,7 @@ def _shared_rows(workspace: Workspace, reading: Reading, *, unfiltered: bool) ->
         sources_of(reading, prose, {record.path for record in records}, with_times=False),
         half_life_days=half_life_days(),
         # The text of a document may hold what is withheld.
-        references=references_in(records, workspace.kinds, prose if unfiltered else None),
+        references=references_in(workspace, records, prose if unfiltered else None),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,45 +23,49 @@ CREATE OR REPLACE TABLE search_words (word VARCHAR NOT NULL, term VARCHAR NOT NU
 CREATE OR REPLACE TABLE search_terms (
     term VARCHAR NOT NULL, record_id VARCHAR NOT NULL, part INTEGER NOT NULL, weight DOUBLE NOT NULL
 );
+CREATE OR REPLACE TEMP TABLE search_texts (
+    record_id VARCHAR, part INTEGER, norm DOUBLE, terms VARCHAR[], counts INTEGER[]
+);
 """
-_FILL_WORDS = """
-INSERT INTO search_words
-SELECT l.line[1], l.line[2], l.line[3]::DOUBLE
-FROM (SELECT string_split(unnest(string_split($1, chr(10))), chr(9)) AS line) AS l
-ORDER BY ALL
-"""
-_FILL_TERMS = """
+_WEIGH = """
 INSERT INTO search_terms
-SELECT l.term, $2[l.slot + 1], $3[l.slot + 1], l.weight
+SELECT t.term, t.record_id, t.part, round(w.worth * t.count / (t.count + t.norm), 6)
 FROM (
-    SELECT h.line[1] AS term, split_part(h.hit, ' ', 1)::INTEGER AS slot, split_part(h.hit, ' ', 2)::DOUBLE AS weight
-    FROM (
-        SELECT w.line, unnest(string_split(w.line[2], ',')) AS hit
-        FROM (SELECT string_split(unnest(string_split($1, chr(10))), chr(9)) AS line) AS w
-    ) AS h
-) AS l
-ORDER BY ALL
+    SELECT record_id, part, norm, unnest(terms) AS term, unnest(counts) AS count FROM search_texts
+) AS t
+JOIN (SELECT DISTINCT term, worth FROM search_words) AS w ON w.term = t.term
+ORDER BY ALL;
+DROP TABLE search_texts;
 """
+_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def search_tables(connection: duckdb.DuckDBPyConnection, texts: Mapping[tuple[str, int], Fields]) -> None:
-    """Make the tables that `search` looks words up in, from texts by id and number, and the macro."""
+def search_tables(
+    connection: duckdb.DuckDBPyConnection,
+    texts: Mapping[tuple[str, int], Fields],
+    fill: Callable[[Mapping[str, Iterable[str]]], None],
+) -> None:
+    """Make the tables that `search` looks words up in, from texts by id and number, and the macro.
+
+    `fill` adds rows, JSON objects, to tables.
+    """
     index = Index({key: counts_of(fields) for key, fields in texts.items()})
-    connection.execute(_TABLES)
-    unknown = [("", "", index.worth(""))]
     stems = {**{term: term for term in index.terms}, **index.stems}
-    words = ((word, term, index.worth(term)) for word, term in stems.items() if word not in STOP_WORDS)
-    common = ((word, "", 0.0) for word in STOP_WORDS)
-    _fill(
-        connection, _FILL_WORDS, (f"{word}\t{term}\t{worth:.6f}" for word, term, worth in (*unknown, *common, *words))
-    )
-    weighed = ((term, (f"{slot} {weight:.6f}" for slot, weight in index.weights(term))) for term in index.terms)
-    _fill(
-        connection,
-        _FILL_TERMS,
-        (f"{term}\t{','.join(hits)}" for term, hits in weighed),
-        *map(list, zip(*index.keys, strict=True)),
-    )
+    words = [(word, term, index.worth(term)) for word, term in stems.items() if word not in STOP_WORDS]
+    common = [(word, "", 0.0) for word in STOP_WORDS]
+    counted = zip(index.keys, index.norms, index.texts, strict=True)
+    connection.execute(_TABLES)
+    fill({
+        "search_words": (
+            _as_json({"word": word, "term": term, "worth": round(worth, 6)})
+            for word, term, worth in sorted([("", "", index.worth("")), *common, *words])
+        ),
+        "search_texts": (
+            _as_json({"record_id": name, "part": part, "norm": norm, "terms": [*counts], "counts": [*counts.values()]})
+            for (name, part), norm, counts in counted
+        ),
+    })  # fmt: skip
+    connection.execute(_WEIGH)
     text = MACRO.read_text("utf-8")
     for name, value in _VALUES.items():
         text = text.replace(f"@{name}@", value.replace("'", "''"))
@@ -74,8 +79,3 @@ _VALUES = {
     "edges": MARKS,
     "endings": ENDINGS,
 }
-
-
-def _fill(connection: duckdb.DuckDBPyConnection, statement: str, lines: Iterable[str], *more: list[object]) -> None:
-    if text := "\n".join(lines):
-        connection.execute(statement, [text, *more])

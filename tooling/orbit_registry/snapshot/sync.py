@@ -152,7 +152,7 @@ def _rows(workspace: Workspace, reading: Reading, prose: ProseReading, skills: S
         freshness=evaluate_freshness(workspace, records).freshness,
         inbox=inbox,
         half_life_days=half_life_days(),
-        references=references_in(records, workspace.kinds, prose),
+        references=references_in(workspace, records, prose),
         citations=citations_of(workspace, records),
         skills=[
             replace(skill, name=clean(skill.name), description=clean(skill.description), text=clean(skill.text))

@@ -10,7 +10,7 @@ import sqlite3
 import time
 import weakref
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -179,6 +179,16 @@ class Cache:
             value = make()
             self.remember(namespace, key, value)
         return value
+
+    def values(self, namespace: str, keys: Mapping[str, str], make: Callable[[str], object]) -> dict[str, Any]:
+        """Return a value for each name: the stored one under the same key, else what `make` returns for the name."""
+        stored: dict[str, list[Any]] = self.recall(namespace, "") or {}
+        rows = {name: stored[name] if name in stored and stored[name][0] == key else [] for name, key in keys.items()}
+        for name in [name for name, row in rows.items() if not row]:
+            rows[name] = [keys[name], make(name)]
+        if rows != stored:
+            self.remember(namespace, "", rows)
+        return {name: value for name, (_, value) in rows.items()}
 
     def recall(self, namespace: str, key: str) -> Any:
         """Return the value stored under a key, or None."""
