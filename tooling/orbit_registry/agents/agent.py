@@ -95,11 +95,9 @@ class Agent:
     texts: tuple[tuple[str, ...], ...]
     project_folder: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
-    proven: bool = False
-    """Whether a real agent was seen to show its model what the hook said."""
+    proven: bool = False  # whether a real agent was seen to show its model what the hook said
     servers: ServersFile | None = None
-    after: str = ""
-    """The step that a person takes once after installing."""
+    after: str = ""  # the step that a person takes once after installing
 
     @property
     def default_scope(self) -> Scope:
@@ -108,8 +106,7 @@ class Agent:
 
 
 TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1}
-SPECIFIC = ("hookSpecificOutput", "additionalContext")
-"""The way to the text in a nested reply."""
+SPECIFIC = ("hookSpecificOutput", "additionalContext")  # the way to the text in a nested reply
 
 
 def nested(events: Iterable[str], **members: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -143,8 +140,7 @@ def closed(required: Iterable[str] = (), **properties: Mapping[str, Any]) -> dic
 
 # --------------------------------------------------------------------------------------------------------- transcripts
 
-Row = Mapping[str, Any]
-"""A line of a transcript."""
+Row = Mapping[str, Any]  # a line of a transcript
 EntryKind = Literal["session", "prompt", "answer", "call", "result", "injected", "stopped"]
 LONGEST_TEXT = 4_000
 
@@ -160,8 +156,7 @@ class TranscriptEntry:
 
     kind: EntryKind
     text: str = ""
-    call: str = ""
-    """Id that pairs a call with its result."""
+    call: str = ""  # id that pairs a call with its result
     tool: str = ""
     arguments: object = None
     failed: bool = False

@@ -14,12 +14,9 @@ from operator import attrgetter
 from orbit_registry.analytics.figures import Z, mean, newcombe, rounded
 from orbit_registry.analytics.stats import PRIOR, WEIGHTS, Pair
 
-FEWEST = 20
-"""Sessions that each arm needs."""
-FEWEST_CASES = 5
-"""Pairs with and without an outcome that a share of all records needs."""
-FEWEST_SPREAD = 10
-"""Sessions that the number of needed ones is worked out from, at least."""
+FEWEST = 20  # sessions that each arm needs
+FEWEST_CASES = 5  # pairs with and without an outcome that a share of all records needs
+FEWEST_SPREAD = 10  # sessions that the number of needed ones is worked out from, at least
 DETECTED, POWERED = 0.2, 0.8416212335729143
 """Part of a value that a difference of it is to be seen, and the standard deviations for 8 of 10 tries."""
 WEIGHED = ("failures", "turns", "used_tokens")
@@ -31,8 +28,7 @@ WITHOUT = {LOT: "withheld", TIME: "before it stood"}
 NOTES = {TIME: "whatever else changed with time is in these differences too, and in no interval: only a lot proves"}
 SHARES = ("failures", "opened", "edited", "turned_green", "reverted")
 """Outcomes that a pair has or has not; the others are counts."""
-USED = ("turns", "used_tokens")
-"""Outcomes that a transcript tells; pairs without one are left out."""
+USED = ("turns", "used_tokens")  # outcomes that a transcript tells; pairs without one are left out
 LABELS: Mapping[str, Mapping[str, str]] = {
     LOT: {
         "failures": "a failure that the record describes", "opened": "opened", "edited": "its file written afterwards",
@@ -92,8 +88,7 @@ class Effect:
     withheld: int
     estimates: Mapping[str, Estimate]
     by: str = LOT
-    described: int = 0
-    """Shown pairs whose record describes an error; failures are known for these only."""
+    described: int = 0  # shown pairs whose record describes an error; failures are known for these only
 
     @property
     def avoided(self) -> tuple[float, float, float] | None:
@@ -133,10 +128,8 @@ class Report:
     """By record: sessions with each signal among those shown, and the score."""
     titles: Mapping[str, RecordTitle]
     reason: str = ""
-    days: float = 0.0
-    """Days between the first and the last event."""
-    transcripts: int = 0
-    """Sessions whose transcript tells what they used."""
+    days: float = 0.0  # days between the first and the last event
+    transcripts: int = 0  # sessions whose transcript tells what they used
 
     def as_data(self) -> dict[str, object]:
         """Return the report for JSON; the schema is docs/schemas/effect.schema.json."""

@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-Z = 1.959963984540054
-"""Half width of an interval of 95 %, in standard deviations."""
+Z = 1.959963984540054  # half width of an interval of 95 %, in standard deviations
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,8 +58,7 @@ class History:
 
 
 LONGEST_LINE = 4_000_000
-MOST_NAMED = 20
-"""Skipped lines that are listed; the others are counted."""
+MOST_NAMED = 20  # skipped lines that are listed; the others are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +131,7 @@ def commit_time(text: str) -> float:
     return at.timestamp()
 
 
-ACCEPTED = ("accepted_at", "x-accepted_at")
-"""Fields for the date on which an imported decision was accepted."""
+ACCEPTED = ("accepted_at", "x-accepted_at")  # fields for the date on which an imported decision was accepted
 _CREATED, _DATE, _ACCEPTED, _NONE = "created_at", "date", "accepted_at", "no date"
 
 
@@ -223,8 +221,7 @@ def _time(text: str | None) -> float | None:
 
 _RECORD, _VOTES, _BODY = range(3)
 
-Blobs = tuple[str, str, str]
-"""Hashes of a record's file, its votes and its body; empty where there is none."""
+Blobs = tuple[str, str, str]  # hashes of a record's file, its votes and its body; empty where there is none
 
 
 def history_from_git(workspace: Workspace, logged: Sequence[Commit]) -> History:

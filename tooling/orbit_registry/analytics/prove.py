@@ -30,12 +30,10 @@ from orbit_registry.search.search import Searcher
 from orbit_registry.workspace.git import Commit, newest_commits
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
-LOGGED = 20
-"""Commits of `git log` that are read, the newest first."""
+LOGGED = 20  # commits of `git log` that are read, the newest first
 _WORD = re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\da-zA-Z_]+")
-_SHORTEST = 4
-"""Letters of a word that `git log --grep` is asked for."""
+_SHORTEST = 4  # letters of a word that `git log --grep` is asked for
 
 
 class FullText:
@@ -144,10 +142,8 @@ class Proof:
     """Pairs of a file and a live record that is shown when a session starts, as its scope is broad."""
     samples: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By measure: how many cases were asked about, and how many there are."""
-    tokens: dict[str, Sequence[int]] = field(default_factory=dict)
-    """By way, those of each first edit."""
-    shares: dict[str, Sequence[Share]] = field(default_factory=dict)
-    """By measure, one for each of `WAYS`."""
+    tokens: dict[str, Sequence[int]] = field(default_factory=dict)  # by way, those of each first edit
+    shares: dict[str, Sequence[Share]] = field(default_factory=dict)  # by measure, one for each of `WAYS`
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 

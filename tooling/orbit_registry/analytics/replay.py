@@ -41,10 +41,8 @@ class ReplayedCommit:
     versions: tuple[int, ...]
     tokens: int
     calls: int
-    speaking: int
-    """Calls that showed something."""
-    drops: dict[str, int]
-    """Number of records that applied and were not shown, by reason."""
+    speaking: int  # calls that showed something
+    drops: dict[str, int]  # number of records that applied and were not shown, by reason
 
 
 class Replay:
@@ -57,8 +55,7 @@ class Replay:
         self.edits = Edits.of([names for names in changes if names][::-1], files)
         self._index = _version_index(past, self.edits, half_life_days)
         self.can_be_shown, self.broad = self._index.whole, self._index.broad
-        self.scoped = 0
-        """Those that can be shown and whose scope names a path."""
+        self.scoped = 0  # those that can be shown and whose scope names a path
         self._of_record: dict[str, int] = {}
         for number, version in enumerate(past.versions):
             if (record := version.record) is not None:
@@ -133,8 +130,7 @@ class _VersionIndex(Index):
         self.broad = sum(1 << version for version, row in zip(self._versions, self._rows.values(), strict=True)
                          if row.flags & reader.BROAD)  # fmt: skip
         self._paths: dict[str, list[int]] = {}
-        self.standing = 0
-        """Versions that it answers with."""
+        self.standing = 0  # versions that it answers with
 
     def match(self, path: str, limit: int | None = None, everything: bool = False) -> list[int]:
         if path not in self._paths:

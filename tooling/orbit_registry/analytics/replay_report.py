@@ -16,31 +16,23 @@ from orbit_registry.model.record import Record
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.workspace import Workspace
 
-SESSIONS = (1, 5, 20)
-"""Lengths of a session in commits that are compared."""
+SESSIONS = (1, 5, 20)  # lengths of a session in commits that are compared
 
 
 @dataclass(slots=True)
 class Citations:
     """Pairs of a commit and a record that it cites; each further count is a part of an earlier one."""
 
-    commits: int = 0
-    """Commits that cite a record that could be shown then."""
+    commits: int = 0  # commits that cite a record that could be shown then
     cited: int = 0
-    not_yet: int = 0
-    """Cited, but not live before the commit: what the commit itself adds is among them."""
+    not_yet: int = 0  # cited, but not live before the commit: what the commit itself adds is among them
     standing: int = 0
-    scoped: int = 0
-    """Of those standing, the ones whose scope names a path."""
-    reached: int = 0
-    """Of those scoped, the ones whose scope has a file of the commit."""
+    scoped: int = 0  # of those standing, the ones whose scope names a path
+    reached: int = 0  # of those scoped, the ones whose scope has a file of the commit
     shown: int = 0
-    shown_by_id: int = 0
-    """Of those shown, the ones cited by id and not by task."""
-    shown_in_citing: int = 0
-    """All that was shown in these commits."""
-    expected: float = 0.0
-    """How many of those would be cited if as many scoped records were drawn at random."""
+    shown_by_id: int = 0  # of those shown, the ones cited by id and not by task
+    shown_in_citing: int = 0  # all that was shown in these commits
+    expected: float = 0.0  # how many of those would be cited if as many scoped records were drawn at random
 
 
 @dataclass(slots=True)
@@ -48,20 +40,16 @@ class Tally:
     """Counts of a replay."""
 
     without_files: int = 0
-    calls: UsageSlice = field(default_factory=UsageSlice)
-    """One for each file of a commit."""
-    shown: list[int] = field(default_factory=list)
-    """Records shown, for each commit with files."""
+    calls: UsageSlice = field(default_factory=UsageSlice)  # one for each file of a commit
+    shown: list[int] = field(default_factory=list)  # records shown, for each commit with files
     tokens: list[int] = field(default_factory=list)
     drops: Counter[str] = field(default_factory=Counter)
-    by_record: Counter[str] = field(default_factory=Counter)
-    """Commits in which a record was shown, by uid."""
+    by_record: Counter[str] = field(default_factory=Counter)  # commits in which a record was shown, by uid
     cited_by_record: Counter[str] = field(default_factory=Counter)
     citations: Citations = field(default_factory=Citations)
     sessions: dict[int, UsageSlice] = field(default_factory=dict)
     """What commits would have been shown, by how many of them are one session."""
-    never: Mapping[str, str] = field(default_factory=dict)
-    """Reason why a record was never shown, by uid."""
+    never: Mapping[str, str] = field(default_factory=dict)  # reason why a record was never shown, by uid
 
     @property
     def commits(self) -> int:
@@ -148,8 +136,7 @@ def _never(replay: Replay, reached: set[str]) -> Iterable[tuple[str, str]]:
             yield uid, reason
 
 
-LISTED, LONGEST_TITLE = 10, 70
-"""Limits of the text; JSON lists all records."""
+LISTED, LONGEST_TITLE = 10, 70  # limits of the text; JSON lists all records
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +146,7 @@ class Report:
     past: History
     tally: Tally
     commits_from: str
-    edits: int
-    """Number of edits that decide which scopes are broad: commits, or in a short history files."""
+    edits: int  # number of edits that decide which scopes are broad: commits, or in a short history files
     skipped: Sequence[tuple[int, str]]
     skipped_count: int
     seconds: float

@@ -23,8 +23,7 @@ from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 from orbit_registry.workspace.workspace import Workspace
 
-MOST_SESSIONS = 500
-"""Sessions whose transcripts are looked for, the newest."""
+MOST_SESSIONS = 500  # sessions whose transcripts are looked for, the newest
 READERS = usage_readers()
 
 

@@ -15,8 +15,7 @@ from orbit_registry.hook.events import SYNCED
 from orbit_registry.workspace.event_log import LoggedEvent
 from orbit_registry.workspace.git import Git, commits_since
 
-FORGETTING = ("compaction", "compacted")
-"""Events after which a session has lost what it was shown."""
+FORGETTING = ("compaction", "compacted")  # events after which a session has lost what it was shown
 _EXACT_MS = 1000.0
 
 
@@ -47,8 +46,7 @@ class UsageSlice:
     """Calls of one surface, one agent, one day or all; of a replay, commits."""
 
     calls: int = 0
-    speaking: int = 0
-    """Calls that showed a record."""
+    speaking: int = 0  # calls that showed a record
     shown: int = 0
     omitted: int = 0
     opened: int = 0
@@ -103,8 +101,7 @@ class Tally:
     days: Mapping[str, UsageSlice] = field(default_factory=_slices)
     first: float | None = None
     last: float | None = None
-    before: int = 0
-    """Events older than `since`."""
+    before: int = 0  # events older than `since`
     sessions: set[str] = field(default_factory=set)
     without_session: int = 0
     shown: Counter[str] = field(default_factory=Counter)
@@ -113,14 +110,10 @@ class Tally:
     """Opened after the same session was shown the record: once a session."""
     failed_before: Counter[str] = field(default_factory=Counter)
     """Failures that a record describes, in a session that had not been shown it."""
-    failed_after: Counter[str] = field(default_factory=Counter)
-    """The same in a session that had been shown it."""
-    pairs: int = 0
-    """Pairs of a session and a record that was shown in it."""
-    trials: int = 0
-    """Trial calls of the installed hook; they count nowhere else."""
-    estimated: int = 0
-    """Calls without tokens in their event; these are estimated from today's records."""
+    failed_after: Counter[str] = field(default_factory=Counter)  # the same in a session that had been shown it
+    pairs: int = 0  # pairs of a session and a record that was shown in it
+    trials: int = 0  # trial calls of the installed hook; they count nowhere else
+    estimated: int = 0  # calls without tokens in their event; these are estimated from today's records
 
 
 class EventCounter:
@@ -186,8 +179,7 @@ class EventCounter:
 
 WEIGHTS = {"opened": 1.0, "turned_green": 1.0, "edited": 0.25, "failed_again": -1.0, "reverted": -1.0}
 """Worth of a session's signals to a record that it was shown; the sum is clipped to -1 … 1."""
-PRIOR = 4
-"""Sessions without a signal that are added to each record's, so that one session moves no score far."""
+PRIOR = 4  # sessions without a signal that are added to each record's, so that one session moves no score far
 REVERT_DAYS = 7
 DAY = 86_400
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
@@ -203,23 +195,15 @@ class Pair:
     at: float = 0.0
     paths: frozenset[str] = frozenset()
     opened: bool = False
-    edited: bool = False
-    """A later call wrote one of the paths."""
-    turned_green: bool = False
-    """A command that runs tests failed, and passed later."""
-    failed_again: int = 0
-    """Failures that the record's `error_pattern` describes."""
-    reverted: bool = False
-    """The next commit of one of the paths was reverted."""
+    edited: bool = False  # a later call wrote one of the paths
+    turned_green: bool = False  # a command that runs tests failed, and passed later
+    failed_again: int = 0  # failures that the record's `error_pattern` describes
+    reverted: bool = False  # the next commit of one of the paths was reverted
     failed_calls: int = 0
-    retries: int = 0
-    """Repeated runs of a command that had failed."""
-    tokens: int = 0
-    """Tokens pushed to the session since."""
-    turns: int | None = None
-    """Answers of the model since; None without a transcript."""
-    used_tokens: int | None = None
-    """Tokens of these answers."""
+    retries: int = 0  # repeated runs of a command that had failed
+    tokens: int = 0  # tokens pushed to the session since
+    turns: int | None = None  # answers of the model since; None without a transcript
+    used_tokens: int | None = None  # tokens of these answers
 
     @property
     def worth(self) -> float:

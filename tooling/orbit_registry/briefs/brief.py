@@ -55,8 +55,7 @@ class BriefInputs:
     agent: str
     categories: Categories | None
     task: Task
-    task_class: TaskClass | None
-    """None without any text or class."""
+    task_class: TaskClass | None  # none without any text or class
     warnings: tuple[str, ...]
 
     def as_data(self) -> dict[str, object]:
@@ -160,8 +159,7 @@ def _context(workspace: Workspace, inputs: BriefInputs, now: float, index: Index
     return context
 
 
-_NONE = ""
-"""Category that no learning has, for an agent without categories."""
+_NONE = ""  # category that no learning has, for an agent without categories
 
 
 def details(inputs: BriefInputs) -> str:

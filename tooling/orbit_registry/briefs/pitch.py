@@ -29,11 +29,9 @@ from orbit_registry.workspace.workspace import Workspace
 
 ADR, PROPOSED, WORKED = "adr", "proposed", "worked"
 BASE, PER_PRIORITY, PER_FAILURE, PER_SUCCESS = 1.0, 0.5, -0.4, 0.2
-MOST_FACTORS = 3
-"""Failures, and successes, that count for one candidate."""
+MOST_FACTORS = 3  # failures, and successes, that count for one candidate
 NO_CAPACITY = "not pitched: capacity"
-_ITEM = "task"
-"""Default type of a work item."""
+_ITEM = "task"  # default type of a work item
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +61,7 @@ class Candidate:
     title: str
     kind: str
     ground: Subject
-    priority: float = 0.0
-    """From 0 to 1."""
+    priority: float = 0.0  # from 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +69,7 @@ class RankedCandidate:
     """Candidate with its score and factors."""
 
     candidate: Candidate
-    factors: tuple[tuple[str, float, str], ...]
-    """Name, weight and reason of each."""
+    factors: tuple[tuple[str, float, str], ...]  # name, weight and reason of each
 
     @property
     def score(self) -> float:

@@ -33,8 +33,7 @@ from orbit_registry.workspace.workspace import Workspace
 UNKNOWN = "unknown"
 _FORMS: Mapping[str, type] = {"active_loops": list, "system_health": dict, "capacity": dict, "work_items": list}
 MOST_RETROS, MOST_PITCHES, MOST_EVENTS, MOST_LISTED, MOST_WAITING = 10, 20, 50, 10, 5
-SECONDS = 5.0
-"""Timeout of a source; all are asked at once."""
+SECONDS = 5.0  # timeout of a source; all are asked at once
 _NEWS = frozenset(events.DONE) - {
     events.OPENED, events.LOADED, events.BRIEF_PLAN, events.OUTCOME, events.SYNCED, events.WITHHELD,
 }  # fmt: skip

@@ -25,13 +25,10 @@ from orbit_registry.workspace.workspace import Workspace
 Name = Literal["code-gen", "exploration", "qa", "other"]
 CODE_GEN: Name = "code-gen"
 CLASSES: tuple[Name, ...] = (CODE_GEN, "exploration", "qa", "other")
-SURE = 0.6
-"""Confidence from which a class is relied on."""
-LONGEST = 20_000
-"""Characters of a task that are read."""
+SURE = 0.6  # confidence from which a class is relied on
+LONGEST = 20_000  # characters of a task that are read
 MOST_REASONS = 8
-MOST_SENTENCES, MOST_PARTS = 200, 20
-"""Sentences, and parts of each, that are weighed: requests come first."""
+MOST_SENTENCES, MOST_PARTS = 200, 20  # sentences, and parts of each, that are weighed: requests come first
 _SPACES = re.compile(r"[^\S\n]+")
 _FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTED = re.compile(r"^\s*>.*$", re.MULTILINE)
@@ -44,8 +41,7 @@ _NAME = re.compile(r"\b(?:\w+\(\)|[a-z0-9]+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-
 _PROSE_FILES = frozenset(("md", "rst", "txt", "adoc", "docx", "pdf"))
 _ARTICLE = re.compile(r" (?:the|these|those|both)(?= ((?:[\w-]+ ){1,2}))")
 _MARKS = ".,:;!?()[]{}`'\"*<>"
-_CODE_POINTER = "a path or a name from code"
-"""Replaces it in reasons, which are logged and hold no word of a task."""
+_CODE_POINTER = "a path or a name from code"  # replaces it in reasons, which are logged and hold no word of a task
 _PREPOSITIONS = frozenset(("in", "for", "about", "as", "like", "with", "to", "over", "between", "from", "of"))
 _PRONOUNS = frozenset(("it", "this", "that", "them", "these", "those", "both", ""))
 _NEGATIONS = ("don't", "do not", "dont", "never", "no need to", "not", "without", "nobody")  # codespell:ignore nobody
@@ -59,8 +55,7 @@ class TaskClass:
     confidence: float
     reasons: tuple[str, ...] = ()
     by: str = "rules"
-    fault: str = ""
-    """Why the project's command was ignored; empty otherwise."""
+    fault: str = ""  # why the project's command was ignored; empty otherwise
 
     @property
     def sure(self) -> bool:
@@ -348,8 +343,7 @@ def _weigh_phrases(text: str, evidence: _Evidence) -> None:
             evidence.add(name, weight, f"says `{words}`")
 
 
-LARGEST = 1_000_000
-"""Bytes of a task file."""
+LARGEST = 1_000_000  # bytes of a task file
 LONGEST_ID = 200
 PLACE = "{id}"
 COMMAND = "tasks.command"

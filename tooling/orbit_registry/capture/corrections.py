@@ -7,8 +7,7 @@ lesson that is missed costs less than a wrong one. The words are English.
 import re
 from collections.abc import Iterable, Iterator
 
-MOST_RULES = 3
-"""Rules of one prompt: more of them are a document."""
+MOST_RULES = 3  # rules of one prompt: more of them are a document
 LONGEST, LONGEST_PROMPT = 280, 6_000
 FEWEST_WORDS, MOST_WORDS = 3, 45
 _PASTED = re.compile(

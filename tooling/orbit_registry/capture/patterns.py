@@ -20,10 +20,8 @@ from orbit_registry.hook.purpose import SCRIPTS
 from orbit_registry.hook.select import compiled_pattern, contains_pattern, normalized
 
 Pattern = Literal["recovery", "sequence", "discovery", "fact", "command", "correction"]
-MOST_KEYS = 500
-"""Limit of each thing that is counted."""
-FEWEST_TURNS = 3
-"""Repetitions that make an order of commands, or a search, a habit."""
+MOST_KEYS = 500  # limit of each thing that is counted
+FEWEST_TURNS = 3  # repetitions that make an order of commands, or a search, a habit
 QUIET, MOST = 2, 5
 """Most findings of a session: without a fault of the environment, corrections aside, and with one."""
 _IDENTIFIER = re.compile(
@@ -81,8 +79,7 @@ class Finding:
     summary: str
     body: str
     weight: int
-    core: str = ""
-    """Words that state the finding: a record that holds them states it too."""
+    core: str = ""  # words that state the finding: a record that holds them states it too
     paths: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -102,8 +99,7 @@ class _Stumble:
     paths: list[str] = field(default_factory=list)
     times: int = 1
     output: str = ""
-    first: ProjectCommand | None = None
-    """What was run in between, if the same command worked after it."""
+    first: ProjectCommand | None = None  # what was run in between, if the same command worked after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +126,7 @@ class Observer:
         self._facts: dict[str, Finding] = {}
         self._rules: dict[str, Finding] = {}
         self._turn = 0
-        self._now: list[_Stumble] = []
-        """Those that this turn recovered from."""
+        self._now: list[_Stumble] = []  # those that this turn recovered from
 
     def learn(self, turn: Turn) -> None:
         """Learn from one turn."""

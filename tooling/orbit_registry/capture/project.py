@@ -35,12 +35,10 @@ PURPOSE_PHRASES = {
     "format": "Code is formatted", "install": "Dependencies are installed",
 }  # fmt: skip
 _WRAPPER_WORDS = frozenset(word for phrase in WRAPPERS for word in phrase.split())
-_VERBS = frozenset(("run", "compose", "pip"))
-"""Words of a runner before its script."""
+_VERBS = frozenset(("run", "compose", "pip"))  # words of a runner before its script
 _PARTS = frozenset(("-w", "--workspace", "-F", "--filter", "-C", "--prefix"))
 """Options of a runner that name a part of the project."""
-_DROPPED = frozenset(("env", "time", "nice", "sudo"))
-"""Wrappers that change nothing about what a command needs."""
+_DROPPED = frozenset(("env", "time", "nice", "sudo"))  # wrappers that change nothing about what a command needs
 _FILTERS = frozenset(["tail", "head", "grep", "cat", "tee", "less", "sed", "awk", "sort", "uniq", "wc", "cut"])
 _NEUTRAL = frozenset(("cd", "echo", "sleep", "set", "pwd", "true", "which", "ls", "cat", "printf", "date", "clear"))
 """Programs that leave the meaning of a line to its other commands."""
@@ -79,8 +77,7 @@ class ProjectCommand:
     script: str = ""
     names: tuple[str, ...] = ()
     folder: str = ""
-    flags: tuple[str, ...] = field(default=(), compare=False)
-    """Long options, which may be what made it work."""
+    flags: tuple[str, ...] = field(default=(), compare=False)  # long options, which may be what made it work
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,12 +253,9 @@ def _name(word: str) -> str | None:
 
 
 LARGEST = 1_000_000
-MOST_NAMES = 500
-"""Names that are looked for in the files of a project."""
-MOST_READ = 60
-"""Files of one suffix that are read to tell how imports are written."""
-FEWEST, SHARE = 5, 0.9
-"""A habit needs so many files, and nine of ten."""
+MOST_NAMES = 500  # names that are looked for in the files of a project
+MOST_READ = 60  # files of one suffix that are read to tell how imports are written
+FEWEST, SHARE = 5, 0.9  # a habit needs so many files, and nine of ten
 _TOOL_INPUTS = {
     "pytest": ("pyproject.toml#tool.pytest", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"),
     "mypy": ("pyproject.toml#tool.mypy", "mypy.ini", "setup.cfg", "pyproject.toml"),

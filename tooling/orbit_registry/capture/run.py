@@ -94,8 +94,7 @@ OnProgress = Callable[[int], None]
 READERS = transcript_readers()
 EVENTS = "events"
 SourcedFinding = tuple[Finding, Provenance]
-MOST_TRIED = 200
-"""Entries that are read to detect the agent."""
+MOST_TRIED = 200  # entries that are read to detect the agent
 _SESSION = re.compile(r"[\w.:@-]{1,200}", re.ASCII)
 """Session ids that a record may hold: a transcript may contain anything."""
 
@@ -110,8 +109,7 @@ class SessionRead:
     size: int = 0
     lines: int = 0
     broken: int = 0
-    skipped: str = ""
-    """Why nothing was learned from it."""
+    skipped: str = ""  # why nothing was learned from it
 
     def as_data(self) -> dict[str, object]:
         """Return it for JSON."""

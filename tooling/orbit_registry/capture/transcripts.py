@@ -66,11 +66,9 @@ def _blocks(text: str) -> Iterator[str]:
             at = text.find(start, close) if close >= 0 else -1
 
 
-LONGEST_ROW = 4_000_000
-"""Bytes of a line; a longer one is output of a tool, and is skipped."""
+LONGEST_ROW = 4_000_000  # bytes of a line; a longer one is output of a tool, and is skipped
 MOST_BYTES = 2_000_000_000
-InjectedTexts = Callable[[Row], Iterable[str]]
-"""Texts that hooks put into a line."""
+InjectedTexts = Callable[[Row], Iterable[str]]  # texts that hooks put into a line
 Entry = TypeVar("Entry")
 
 
@@ -135,8 +133,7 @@ class TranscriptRecords:
 
     records: Counter[str] = field(default_factory=Counter)
     broken: int = 0
-    ended: float = 0.0
-    """Time of the last write, in seconds since 1970."""
+    ended: float = 0.0  # time of the last write, in seconds since 1970
 
 
 def read_transcript(path: Path, injected_texts: InjectedTexts) -> TranscriptRecords | None:
@@ -155,10 +152,8 @@ def read_transcript(path: Path, injected_texts: InjectedTexts) -> TranscriptReco
 
 HOOK_SURFACE = "hook:"
 MOST_SESSIONS = 50
-LATE_SECONDS = 5
-"""An agent writes its transcript a little after the hook has answered."""
-DELIVERY_READERS = delivery_readers()
-"""Agents with transcripts that hold what hooks put before the model, by name."""
+LATE_SECONDS = 5  # an agent writes its transcript a little after the hook has answered
+DELIVERY_READERS = delivery_readers()  # agents with transcripts that hold what hooks put before the model, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +166,8 @@ class Delivery:
     claimed: int
     found: int
     missing: tuple[str, ...]
-    unclaimed: tuple[str, ...]
-    """In the transcript but not in the log, which may have been rotated."""
-    broken: int
-    """Unreadable lines of the transcript that hold a block."""
+    unclaimed: tuple[str, ...]  # in the transcript but not in the log, which may have been rotated
+    broken: int  # unreadable lines of the transcript that hold a block
 
     def as_data(self) -> dict[str, object]:
         """Return the comparison for JSON."""

@@ -49,8 +49,7 @@ class Turn:
     answer: str = ""
     steps: list[Step] = field(default_factory=list)
     rejected: bool = False
-    rules: tuple[str, ...] = ()
-    """Sentences of the prompt that say what is always or never done."""
+    rules: tuple[str, ...] = ()  # sentences of the prompt that say what is always or never done
 
 
 @dataclass(slots=True)
@@ -60,16 +59,12 @@ class Session:
     id: str = ""
     folder: str = ""
     turns: int = 0
-    rejected: bool = False
-    """The last turn with a step was rejected."""
-    is_foreign: bool = False
-    """It read the web or a foreign server, so its content is untrusted."""
+    rejected: bool = False  # the last turn with a step was rejected
+    is_foreign: bool = False  # it read the web or a foreign server, so its content is untrusted
     recalled: dict[str, None] = field(default_factory=dict)
     """Lines that were put before the model, which are no findings of it."""
-    printed: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_PRINTED))
-    """The latest outputs of tools."""
-    is_agents: bool = False
-    """Another agent wrote its prompts."""
+    printed: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_PRINTED))  # the latest outputs of tools
+    is_agents: bool = False  # another agent wrote its prompts
 
 
 def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> Iterator[Turn]:

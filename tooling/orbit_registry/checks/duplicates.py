@@ -49,10 +49,8 @@ def letters(text: str) -> bytes:
     return plain.encode("utf-8", "surrogatepass").translate(_ASCII_LOWER, _NO_LETTER)
 
 
-FEWEST_TO_ERR = 20
-"""Among fewer records a word's weight says little, so only copies are errors."""
-COPY = 0.95
-"""Texts this much alike are copies, however few records there are."""
+FEWEST_TO_ERR = 20  # among fewer records a word's weight says little, so only copies are errors
+COPY = 0.95  # texts this much alike are copies, however few records there are
 _NEW = "\0"
 
 

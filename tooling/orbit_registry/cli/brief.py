@@ -22,8 +22,7 @@ from orbit_registry.model.scope import Task
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Review
 
-LONGEST_TEXT = 100_000
-"""Characters of a task's text that are read; what comes after them is left out."""
+LONGEST_TEXT = 100_000  # characters of a task's text that are read; what comes after them is left out
 CLASSES = ("code-gen", "exploration", "qa", "other")
 
 

@@ -15,8 +15,7 @@ from orbit_registry.repository.writer import FIXED
 from orbit_registry.workspace.files import RECORD_LIMIT, decode, read_text
 
 _SHARED = ("scope", "links", "evidence", "legacy_ids", "distinct_from", "freshness", "labels")
-MANAGED = FIXED | {*_SHARED, "source", "status_raw", "title"}
-"""Fields that have options of their own, or none."""
+MANAGED = FIXED | {*_SHARED, "source", "status_raw", "title"}  # fields that have options of their own, or none
 STANDARD_INPUT = "-"
 
 

@@ -254,8 +254,7 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
     emit(output, result.as_data(), "\n".join(lines), ok=not result.problems)
 
 
-SDK = frozenset(("mcp", "mcp_types", "anyio", "starlette", "uvicorn"))
-"""What the extra `[mcp]` installs."""
+SDK = frozenset(("mcp", "mcp_types", "anyio", "starlette", "uvicorn"))  # what the extra `[mcp]` installs
 
 TOKEN = "ORBIT_MCP_TOKEN"
 

@@ -39,8 +39,7 @@ def migrate_layout(dry_run: bool, output: str) -> None:
 
 
 KIND = "learning"
-FEWEST = 4
-"""Fewest characters of a slug's beginning that select it."""
+FEWEST = 4  # fewest characters of a slug's beginning that select it
 _NAMES = click.argument("names", metavar="NAME...", nargs=-1, required=True)
 
 

@@ -27,8 +27,7 @@ from orbit_registry.review.proposals import recommended, record_drafts
 from orbit_registry.workspace.author import Review
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 
-MOST_LISTED = 10
-"""Records of each section that `orbit review` lists."""
+MOST_LISTED = 10  # records of each section that `orbit review` lists
 
 
 @click.command("queue")

@@ -34,8 +34,7 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace,
 
 Level = Literal["ok", "warning", "problem"]
 LEVELS: tuple[Level, ...] = ("ok", "warning", "problem")
-WIDTH = 15
-"""Characters of the longest topic, `derived-missing`."""
+WIDTH = 15  # characters of the longest topic, `derived-missing`
 
 
 @dataclass(frozen=True, slots=True)

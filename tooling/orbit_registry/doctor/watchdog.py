@@ -33,10 +33,8 @@ from orbit_registry.workspace.workspace import Workspace
 
 SECTION = "watchdog"
 MEMORY = "watchdog.json"
-MEMORY_SPAN = timedelta(days=7)
-"""So long the most records that there were are what a store is measured by."""
-SHRUNKEN = 0.8
-"""A store with a smaller share of what it had, and at least three records fewer, has shrunk."""
+MEMORY_SPAN = timedelta(days=7)  # so long the most records that there were are what a store is measured by
+SHRUNKEN = 0.8  # a store with a smaller share of what it had, and at least three records fewer, has shrunk
 MOST_LISTED = 3
 
 

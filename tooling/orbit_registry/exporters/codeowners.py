@@ -37,8 +37,7 @@ NEW = "CODEOWNERS"
 BEGIN = "# orbit:begin: made by `orbit export codeowners`, changes in here are lost"
 END = "# orbit:end"
 _MARKS = (b"# orbit:begin", END.encode())
-OWNERS = "deciders"
-"""The field that names the owners of a decision."""
+OWNERS = "deciders"  # the field that names the owners of a decision
 _OWNER = re.compile(r"@[\w.-]+(?:/[\w.-]+)*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII)
 """An account, a team or an e-mail address."""
 _UNSUPPORTED = re.compile(r"[\[\]#{}\\]|^!")
@@ -52,8 +51,7 @@ class OwnersExport:
     lines: Sequence[str]
     changes: Sequence[Change]
     unsupported: Sequence[UnsupportedGlob]
-    unowned: Sequence[str]
-    """Decisions with a scope whose deciders are no accounts."""
+    unowned: Sequence[str]  # decisions with a scope whose deciders are no accounts
 
     @property
     def count(self) -> int:

@@ -17,8 +17,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from orbit_registry.errors import DeliveryError, UsageError
 
-LONGEST = 65_536
-"""Characters that GitHub takes in a comment."""
+LONGEST = 65_536  # characters that GitHub takes in a comment
 _PAGE, _MOST_PAGES = 100, 50
 _TIMEOUT_SECONDS = 30
 
@@ -29,21 +28,15 @@ class Forge:
 
     name: str
     api: str
-    comments: str
-    """Path of the list of comments."""
-    comment: str
-    """Path of one comment, with its id in place of `{}`."""
-    update: str
-    """HTTP method of an update."""
+    comments: str  # path of the list of comments
+    comment: str  # path of one comment, with its id in place of `{}`
+    update: str  # HTTP method of an update
     author: tuple[str, str]
     """Field of a comment that holds its author, and the author's field with the name of the account."""
     headers: Mapping[str, str]
-    page: str
-    """Address of the pull request."""
-    run: str
-    """Address of the CI run; may be empty."""
-    permission: str
-    """What a refused token lacks."""
+    page: str  # address of the pull request
+    run: str  # address of the CI run; may be empty
+    permission: str  # what a refused token lacks
 
 
 def github() -> Forge:

@@ -20,8 +20,7 @@ from orbit_registry.workspace.workspace import Workspace
 
 PLACES = "ORBIT_NOTIFY_URLS"
 MEMORY = "notified.json"
-MOST = 20
-"""So many are told in one message; the others are counted, and told the next time."""
+MOST = 20  # so many are told in one message; the others are counted, and told the next time
 LONGEST = 200
 _ACTED_ON = re.compile(r"@(?=(?:all|channel|everyone|here)\b)|<(?=[!@#]|https?:)|\](?=\()", re.I)
 """With what chats call everybody or hide where a link leads."""

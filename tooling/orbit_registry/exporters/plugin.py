@@ -44,12 +44,10 @@ def _existing_files(root: Path, paths: Iterable[str]) -> dict[str, bytes | None]
 
 
 NAME = "orbit"
-PROGRAM = "orbit-registry"
-"""What the plugin calls: another `orbit` may be on the `PATH`."""
+PROGRAM = "orbit-registry"  # what the plugin calls: another `orbit` may be on the `PATH`
 SAID = "What this project has decided and learned, in front of the agent at the moment it acts."
 MANIFEST, LAUNCHER = ".claude-plugin/plugin.json", "hooks/hook.sh"
-TIMEOUT = 5
-"""Seconds that an agent waits for a hook at most; the hook gives up much sooner."""
+TIMEOUT = 5  # seconds that an agent waits for a hook at most; the hook gives up much sooner
 
 
 def plugin_files(events: Mapping[str, str], launcher: str) -> dict[str, bytes]:

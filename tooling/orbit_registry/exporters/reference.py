@@ -31,8 +31,7 @@ class Reference:
     """A tree of files: the changes, what stays though it should not, and what is left out and why."""
 
     folder: Path
-    list: Path
-    """Where it is kept what was written there."""
+    list: Path  # where it is kept what was written there
     files: Mapping[str, bytes]
     changes: tuple[Change, ...]
     executable: frozenset[str]

@@ -70,8 +70,7 @@ def apply_changes(root: Path, changes: Sequence[Change]) -> None:
 
 
 EVERYTHING = "**"
-PROJECT = "project"
-"""The name of the rule that is always loaded: no other rule can have it, theirs end in a hash."""
+PROJECT = "project"  # the name of the rule that is always loaded: no other rule can have it, theirs end in a hash
 _SPECIAL = re.compile(r"[*?[{]")
 _APART = re.compile(r"[^a-z0-9]+")
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
@@ -236,10 +235,8 @@ class RuleExport:
     changes: Sequence[Change]
     unsupported: Sequence[UnsupportedGlob] = ()
     omitted: int = 0
-    ignore: str = ""
-    """The line for a `.gitignore`; empty where the files need none."""
-    own_folder: str = ""
-    """The folder that has no other files; a first export writes a `.gitignore` there."""
+    ignore: str = ""  # the line for a `.gitignore`; empty where the files need none
+    own_folder: str = ""  # the folder that has no other files; a first export writes a `.gitignore` there
 
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""

@@ -42,8 +42,7 @@ MAX_NESTING = 8
 
 Key = TypeVar("Key")
 
-_ANY_DEPTH = "\0"
-"""`**` while braces are expanded: two stars that meet there are one `*`."""
+_ANY_DEPTH = "\0"  # `**` while braces are expanded: two stars that meet there are one `*`
 _LITERAL_RUN = re.compile(r"[^*?\[{},/]+")
 _SPECIAL = re.compile(r"[*?\[{}]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")
-"""Suffixes of Markdown files, in lower case."""
+SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")  # suffixes of Markdown files, in lower case
 Item = TypeVar("Item")
 LinkKind = Literal["inline", "reference", "autolink", "image"]
 
@@ -57,10 +56,8 @@ class Heading:
     title: Span
     id: str | None
     position: Position
-    section: Span
-    """From the heading's line up to the next heading of the same or a higher level."""
-    body: Span
-    """The section without the heading's lines."""
+    section: Span  # from the heading's line up to the next heading of the same or a higher level
+    body: Span  # the section without the heading's lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +94,12 @@ class Document:
 
     text: str
     lines: TextLines
-    front_matter: Span | None
-    """The lines between the `---` fences, without the fences."""
-    content_start: int
-    """Where the text after the front matter (or the byte order mark) begins."""
+    front_matter: Span | None  # the lines between the `---` fences, without the fences
+    content_start: int  # where the text after the front matter (or the byte order mark) begins
     headings: tuple[Heading, ...]
-    code: tuple[Span, ...]
-    """Fenced and indented code, whole lines, fences included."""
-    html: tuple[Span, ...]
-    """HTML blocks, comments among them, whole lines."""
-    rules: tuple[Span, ...]
-    """Thematic breaks, whole lines."""
+    code: tuple[Span, ...]  # fenced and indented code, whole lines, fences included
+    html: tuple[Span, ...]  # HTML blocks, comments among them, whole lines
+    rules: tuple[Span, ...]  # thematic breaks, whole lines
     tables: tuple[Table, ...]
     links: tuple[Link, ...]
 

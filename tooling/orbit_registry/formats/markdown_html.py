@@ -20,12 +20,10 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.utils import EnvType, OptionsDict
 
-Fence = Callable[[str, str], str]
-"""Makes HTML of a block of code and its language."""
+Fence = Callable[[str, str], str]  # makes HTML of a block of code and its language
 
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
-_LONGEST_ROW = 4096
-"""Longer rows are not searched for code spans, which takes quadratic time."""
+_LONGEST_ROW = 4096  # longer rows are not searched for code spans, which takes quadratic time
 _ALERTS = {"NOTE": "note", "TIP": "tip", "IMPORTANT": "example", "WARNING": "warning", "CAUTION": "danger"}
 """Kinds of alerts, and the theme's admonitions in about the same colours."""
 _EMPTY = frozenset(("br", "hr", "img", "wbr"))
@@ -43,8 +41,7 @@ _KEPT |= {"td": ("colspan", "rowspan"), "th": ("colspan", "rowspan")}
 _RAW = re.compile(
     r"<!--.{0,20000}?-->|<(?P<over>/?)(?P<tag>[a-z][a-z0-9]{0,10})(?P<rest>\s[^<>]{0,300})?/?>|<", re.DOTALL
 )
-_LONGEST_HIDDEN = 200
-"""A longer comment leaves a blank: `snapshot.redact` finds no name that continues after it."""
+_LONGEST_HIDDEN = 200  # a longer comment leaves a blank: `snapshot.redact` finds no name that continues after it
 _RAW_ATTRIBUTE = re.compile(r"""([a-z]{1,20})(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+))?""", re.IGNORECASE)
 
 

@@ -74,8 +74,7 @@ def position_at(text: str, offset: int) -> Position:
     return Position(line, offset - (text.rfind("\n", 0, offset) + 1) + 1)
 
 
-Pointer = tuple[str | int, ...]
-"""Mapping keys and list indexes from the root to a value."""
+Pointer = tuple[str | int, ...]  # mapping keys and list indexes from the root to a value
 
 MALFORMED = "ORB102"
 

@@ -13,8 +13,7 @@ import ryaml
 
 from orbit_registry.formats.position import Position, YamlProblemError
 
-_MANY = 1_000
-"""Opening brackets above which the nesting of a text is checked."""
+_MANY = 1_000  # opening brackets above which the nesting of a text is checked
 _SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")
 _RESERVED = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"))

@@ -11,8 +11,7 @@ from orbit_registry.formats.position import MALFORMED, Position, Problem, YamlPr
 
 LONGEST = 150_000
 """Longest text that is composed: the parser takes up to 26 µs a character, and a hostile file must not hold us."""
-_DEEPEST = 128
-"""Nesting that ryaml accepts."""
+_DEEPEST = 128  # nesting that ryaml accepts
 _OPENS = (tokens.FlowSequenceStartToken, tokens.FlowMappingStartToken)
 _CLOSES = (tokens.FlowSequenceEndToken, tokens.FlowMappingEndToken)
 _SIMPLE_LINES = re.compile(

@@ -15,8 +15,7 @@ PATH_FIELDS = (
 )  # fmt: skip
 MOST_PATHS = 50
 LONGEST_PATH = 4096
-PROJECT = "\x01"
-"""Prefix of a path that a command names from the project's folder."""
+PROJECT = "\x01"  # prefix of a path that a command names from the project's folder
 
 
 class Call:
@@ -163,8 +162,7 @@ def path_from_uri(uri: str) -> str:
 
 
 PATCH = "*** Begin Patch"
-LONGEST_TEXT = 20_000
-"""Characters of a command or prompt that are searched for paths."""
+LONGEST_TEXT = 20_000  # characters of a command or prompt that are searched for paths
 LONGEST_PATCH = 5_000_000
 _APART = str.maketrans(dict.fromkeys("\t\r\n;|&<>()$`'\"=,{}[]、。，；：（）「」“”‘’", " "))
 _AROUND = ".,:;!?@*"

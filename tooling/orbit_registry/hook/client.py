@@ -39,12 +39,10 @@ else:
     except ImportError:
         from signal import ITIMER_REAL, SIGALRM, setitimer, signal
 
-LARGEST = 5_000_000
-"""Most bytes of a payload."""
+LARGEST = 5_000_000  # most bytes of a payload
 DEADLINE_MS = 150
 MOST_FAILED = 20
-AFTERWARDS = 600
-"""Seconds between two events about one compaction."""
+AFTERWARDS = 600  # seconds between two events about one compaction
 DEADLINE = b"ORBIT_HOOK_DEADLINE_MS"
 
 

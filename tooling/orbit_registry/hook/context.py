@@ -11,20 +11,16 @@ if TYPE_CHECKING:
 PER_CALL, PER_SESSION = 5, 20
 TOKENS, NAMED_TOKENS, PROCEDURAL_TOKENS, FRAME_TOKENS = 1000, 800, 200, 80
 """Most tokens of a reply, of one that names records by title, of procedural records, and of the frame."""
-FEW = 2
-"""Most records that apply of which a reply says more than the headline."""
-TRIAL = "trial-"
-"""Prefix of the made-up sessions of trials: they have no hold-out, and count nowhere."""
+FEW = 2  # most records that apply of which a reply says more than the headline
+TRIAL = "trial-"  # prefix of the made-up sessions of trials: they have no hold-out, and count nowhere
 ASKS_AT_STOP, NOTES_TURNS, CAPTURES = 1, 2, 4
 """Settings that the hook needs, as bits: `loop.ask_at_stop`, `loop.note_turns`, `capture.at_session_end`."""
-CODE = "code"
-"""Class of tasks that write code; an empty class is unknown."""
+CODE = "code"  # class of tasks that write code; an empty class is unknown
 TOOL, PROMPT, SESSION, BRIEF = "tool", "prompt", "session", "brief"
 """Surfaces: a tool call, a prompt, the start of a session, a brief."""
 
 PROJECT_VARIABLE = b"ORBIT_PROJECT"
-MIN_RELEVANCE = 0.05
-"""Default of the score, from 0 to 1, that a text needs for a rule."""
+MIN_RELEVANCE = 0.05  # default of the score, from 0 to 1, that a text needs for a rule
 DROPS = {
     "untrusted": "the default branch has another version of it",
     "expired": "its time is over",

@@ -25,8 +25,7 @@ MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
 MAX_PATH = 4096
-KEPT = 4096
-"""Most folders and patterns in memory: many paths are in few folders."""
+KEPT = 4096  # most folders and patterns in memory: many paths are in few folders
 LARGEST_COMPARED = 65_536  # bytes of a record's file; a larger one whose time differs counts as changed
 CHANGED, GONE = "changed", "gone"  # how it differs from the one that the index was made from
 EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, UNTRUSTED = 1, 2, 4, 8, 16, 32
@@ -64,8 +63,7 @@ FIELDS = 32
 LIST = "\x1f"
 OPTIONS = "o"
 """Axis of the rejected options, each under the first word of its names; alone it says that there are any."""
-REPLACED = "r"
-"""Axis of what took the place of closed records, under each one's id and the paths of its texts."""
+REPLACED = "r"  # axis of what took the place of closed records, under each one's id and the paths of its texts
 PHRASES, EXACT = "\x1e", "="
 """What parts an option's names and the text that is shown; prefix of a name that only an import can mean."""
 _OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is not a file, a pipe, answers at once

@@ -14,11 +14,9 @@ if TYPE_CHECKING:
 
     from orbit_registry.hook.call import Call
 
-KEPT_DAYS = 14
-"""Age at which a session's files in a private folder are removed."""
+KEPT_DAYS = 14  # age at which a session's files in a private folder are removed
 INDEX = "hook.idx"
-MAX_POINTER = 4096
-"""Bytes of the file that names git's folder in a linked work tree."""
+MAX_POINTER = 4096  # bytes of the file that names git's folder in a linked work tree
 _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
 
 
@@ -172,8 +170,7 @@ def prune(root: str, now: float, *names: str) -> None:
 HOSTS = "hosts"
 LONGEST = 1000
 SESSION_ID = b"ORBIT_SESSION_ID"
-DEEPEST = 16
-"""Most ancestors of a process that are examined."""
+DEEPEST = 16  # most ancestors of a process that are examined
 _SHELLS = frozenset(
     (b"sh", b"bash", b"zsh", b"dash", b"ksh", b"fish", b"ash", b"busybox", b"env", b"timeout", b"nice", b"xargs")
 )

@@ -40,8 +40,7 @@ _RUNNERS = (
     "docker docker-compose podman swift bazel sbt rails manage.py pip pip3 uv poetry pdm bundle nx turbo lerna invoke "
     "inv hatch flutter dart zig"
 )
-RUNNERS = frozenset(_RUNNERS.split())
-"""Programs whose purpose is in their arguments."""
+RUNNERS = frozenset(_RUNNERS.split())  # programs whose purpose is in their arguments
 WRAPPERS = dict.fromkeys((
     "uv run", "uvx", "uv tool run", "poetry run", "pdm run", "hatch run", "pipenv run", "rye run", "pixi run",
     "conda run", "pipx run", "bundle exec", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "npm exec", "npx",
@@ -56,8 +55,7 @@ _WITH_VALUE = (
     "-e -u -w -f -p -n -C -W -X -F --env --user --workdir --file --package --python --with --extra --group --project "
     "--directory --prefix --filter --env-file --profile --from --spec --name --manifest-path"
 )
-WITH_VALUE = frozenset(_WITH_VALUE.split())
-"""Options, before a program or a script, that a value follows."""
+WITH_VALUE = frozenset(_WITH_VALUE.split())  # options, before a program or a script, that a value follows
 _NOUNS = _by_word({
     "test": "test tests testing tested suite", "lint": "lint linter linting", "types": "typecheck typechecker",
     "build": "build builds built building", "format": "formatter formatted formatting",

@@ -20,16 +20,14 @@ _TO_GO_ON = (
 )
 GENERIC = frozenset(_TO_GO_ON.split())
 """Words that a person says to go on; a text of nothing else names nothing that a record could be about."""
-FEWEST = 2
-"""Words besides those; with fewer a prompt is not a task."""
+FEWEST = 2  # words besides those; with fewer a prompt is not a task
 LONGEST = 10_000
 """Characters of a prompt that are read, and of these as many different words as follows: the rest was pasted."""
 MOST = 200
 
 ENDINGS = ("s", "e", "es", "ed", "er", "or", "ing", "ers", "ors", "ion", "ings", "ions", "ation", "ations")
 """What forms of English words end in. Shorter ones come first: `workers` is `worker` rather than `work`."""
-SHORTEST = 3
-"""Letters that are left of a word, one more where its ending made another word of it."""
+SHORTEST = 3  # letters that are left of a word, one more where its ending made another word of it
 
 
 def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tuple[int, float]]:

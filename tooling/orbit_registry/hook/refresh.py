@@ -9,8 +9,7 @@ from orbit_registry.hook.index import Index, open_index
 from orbit_registry.hook.project import private_folder
 
 NAME = "sync.asked"
-EVERY_SECONDS = 60
-"""Seconds after which a sync is started again for the same changes."""
+EVERY_SECONDS = 60  # seconds after which a sync is started again for the same changes
 LARGEST = 100_000
 _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 

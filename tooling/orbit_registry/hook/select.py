@@ -51,15 +51,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-EXAMINED = 200
-"""Records, the first in push order, that are examined; the rest counts as omitted."""
+EXAMINED = 200  # records, the first in push order, that are examined; the rest counts as omitted
 ENOUGH = PER_SESSION + PER_CALL + 40
 """Matches after which a call that shows `PER_CALL` stops: a session was shown at most `PER_SESSION`, and a
 reply has room for some forty titles."""
-BY_WORDS = {PROMPT: 3, BRIEF: 8}
-"""Most records that the words of a text lead to."""
-NEAR_MISSES = 3
-"""Most records below the score that is asked for that are noted."""
+BY_WORDS = {PROMPT: 3, BRIEF: 8}  # most records that the words of a text lead to
+NEAR_MISSES = 3  # most records below the score that is asked for that are noted
 UNKNOWN_WIDTH = 1 << 32
 NO_SCORES: "Mapping[int, float]" = {}
 ALWAYS, BY_PATH, LINKED = "always", "path", "relevant_and_linked"
@@ -442,8 +439,7 @@ def standing_reason(row: "Row", now: float) -> str:
 
 MIN_CHARACTERS = 4
 """Fewest characters of a pattern without stars and spaces; a shorter one would match nearly everywhere."""
-LONGEST_ERROR = 16_000
-"""Characters of an error that are searched: of a longer one the beginning and the end."""
+LONGEST_ERROR = 16_000  # characters of an error that are searched: of a longer one the beginning and the end
 AXIS = "e"
 
 

@@ -29,21 +29,15 @@ if TYPE_CHECKING:
 
 FOLDER = "sessions"
 LONGEST_NAME = 60
-LARGEST = 1 << 16
-"""Bytes; a log holds twenty ids, so a larger file is no log, and is emptied."""
+LARGEST = 1 << 16  # bytes; a log holds twenty ids, so a larger file is no log, and is emptied
 LONGEST_ID = 64
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
-_MARK = "="
-"""Prefix of a line with the time, in seconds since 1970, at which the ids were forgotten."""
-FAILED, ASKED = "failed", "asked"
-"""Marks of a session: a tool failed in it; the agent was asked for a note."""
-_WORD = "-"
-"""Prefix of a line with a mark of the session."""
-NAMEABLE = ("call cap", "session cap", "token cap", "version")
-"""Reasons of records that are named by title."""
-_NAMED = "+"
-"""Prefix of a line with an id whose title alone was shown."""
+_MARK = "="  # prefix of a line with the time, in seconds since 1970, at which the ids were forgotten
+FAILED, ASKED = "failed", "asked"  # marks of a session: a tool failed in it; the agent was asked for a note
+_WORD = "-"  # prefix of a line with a mark of the session
+NAMEABLE = ("call cap", "session cap", "token cap", "version")  # reasons of records that are named by title
+_NAMED = "+"  # prefix of a line with an id whose title alone was shown
 _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
 
@@ -62,8 +56,7 @@ class SessionLog:
         """`session` and `agent` are ids as the agent's host states them."""
         self._root = root
         self.name = f"{safe_name(session)}.{safe_name(agent)}" if agent else safe_name(session)
-        self.named: set[str] = set()
-        """Ids of which the titles alone were shown, as `begin` read them."""
+        self.named: set[str] = set()  # ids of which the titles alone were shown, as `begin` read them
         self._handle = -1
         self._torn = False
 

@@ -15,8 +15,7 @@ from orbit_registry.hook.call import (
 )
 from orbit_registry.hook.purpose import purpose_of
 
-DEEPEST = 4
-"""Most shells inside each other."""
+DEEPEST = 4  # most shells inside each other
 _RESERVED = frozenset(("if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"))
 _PREFIXES = frozenset(
     ("sudo", "env", "time", "nice", "nohup", "command", "exec", "builtin", "xargs", "timeout", "!", "{", "}", "stdbuf")
@@ -262,8 +261,7 @@ def _expand_braces(word: str) -> list[str]:
     return words + pending
 
 
-UNKNOWN = "\0"
-"""Placeholder in a word for what only a running shell knows."""
+UNKNOWN = "\0"  # placeholder in a word for what only a running shell knows
 _ESCAPED = frozenset(" \t'\"$`\\()[]{}<>|&;*?#~!=")
 _ENDS = frozenset(" \t\n;|&()<>'\"\\$`")
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from orbit_registry.hook.session import SessionLog
 
 SURFACE = "mcp:sidecar"
-MOST_FILES = 20
-"""Most files of a result that are looked up."""
+MOST_FILES = 20  # most files of a result that are looked up
 
 
 class Sidecar:

@@ -37,10 +37,8 @@ SEARCHES = frozenset(
     ("glob", "grep", "ls", "list", "find", "list_directory", "list_dir", "search_file_content", "grep_search",
      "file_search", "codebase_search", "rg", "search")
 )  # fmt: skip
-ADDING = frozenset(("install", "i", "add", "get", "require"))
-"""Words after a program that installs packages."""
-DEEPEST, MOST_VALUES = 8, 500
-"""Depth and number of the values of an unknown tool's arguments that are searched."""
+ADDING = frozenset(("install", "i", "add", "get", "require"))  # words after a program that installs packages
+DEEPEST, MOST_VALUES = 8, 500  # depth and number of the values of an unknown tool's arguments that are searched
 _LAST_WORDS = frozenset(
     ("path", "file", "filename", "filepath", "uri", "folder", "dir", "directory", "notebook", "document", "source",
      "destination", "src", "dest", "dst", "cwd", "root", "workdir", "target")

@@ -41,8 +41,7 @@ from orbit_registry.workspace.git import without_sites
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace
 
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
-_MARKED_UP = (".rst", ".adoc", ".asciidoc", ".mdx")
-"""Formats whose headings can be read as Markdown's."""
+_MARKED_UP = (".rst", ".adoc", ".asciidoc", ".mdx")  # formats whose headings can be read as Markdown's
 _ADOC_HEADING = re.compile(r"^={1,5}(?=[ ])", re.MULTILINE)
 _RST_FIELD = re.compile(r"^:(?=[A-Za-z][\w -]{1,30}:)", re.MULTILINE)
 _OURS = frozenset({ORBIT})
@@ -242,5 +241,4 @@ def _may_be_one(path: Path, name: str) -> bool:
     return is_log_name(posixpath.splitext(posixpath.basename(name))[0]) or _names_decisions(f"{path.name}/{name}")
 
 
-IMPORTERS = (DocumentImporter("madr"), DocumentImporter("nygard"))
-"""In the order in which `auto` tries them."""
+IMPORTERS = (DocumentImporter("madr"), DocumentImporter("nygard"))  # in the order in which `auto` tries them

@@ -59,8 +59,7 @@ from orbit_registry.workspace.journal import FileChange, unfinished_steps
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, open_workspace
 
 MARK = "x-imported_from"
-_STEP = 20_000_000
-"""Characters of one step; a larger collection takes several."""
+_STEP = 20_000_000  # characters of one step; a larger collection takes several
 _PERSON = (
     "a person runs `orbit import`; `--dry-run` shows what it takes",
     "a person runs `orbit learning migrate-layout`; --dry-run shows what it does",
@@ -79,8 +78,7 @@ class OrbitPlan:
     layout: OrbitLayout
     in_place: bool
     now: str = field(default_factory=lambda: format_time(datetime.now(UTC)))
-    renamed: dict[str, str] = field(default_factory=dict)
-    """Old ids with their new ones."""
+    renamed: dict[str, str] = field(default_factory=dict)  # old ids with their new ones
     changes: list[FileChange] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -39,12 +39,9 @@ class ForeignRecord:
     """One foreign record: its files (paths from the `.orbit/`) and its data, or why they can't be read."""
 
     kind: str
-    path: str
-    """The YAML file."""
-    folder: str | None
-    """The record's folder; None in the flat form."""
-    siblings: tuple[str, ...]
-    """The other files in the folder, as paths from it."""
+    path: str  # the YAML file
+    folder: str | None  # the record's folder; None in the flat form
+    siblings: tuple[str, ...]  # the other files in the folder, as paths from it
     data: Mapping[str, object] = field(default_factory=dict)
     text: str = ""
     status_folder: str | None = None
@@ -62,14 +59,10 @@ class OrbitLayout:
     """A whole foreign `.orbit/`."""
 
     root: Path
-    records: list[ForeignRecord] = field(default_factory=list)
-    """In the order in which ids are assigned."""
-    strays: list[str] = field(default_factory=list)
-    """Other files in the folders of records, from the `.orbit/`."""
-    others: list[str] = field(default_factory=list)
-    """Other names in the `.orbit/`."""
-    hidden: list[str] = field(default_factory=list)
-    """Hidden files and folders among the records."""
+    records: list[ForeignRecord] = field(default_factory=list)  # in the order in which ids are assigned
+    strays: list[str] = field(default_factory=list)  # other files in the folders of records, from the `.orbit/`
+    others: list[str] = field(default_factory=list)  # other names in the `.orbit/`
+    hidden: list[str] = field(default_factory=list)  # hidden files and folders among the records
 
 
 def find_orbit(path: Path) -> Path | None:
@@ -185,10 +178,8 @@ _LEARNING_KEYS = frozenset(
     {"schema_version", "schemaVersion", "id", "status", "scope", "summary", "body", "evidence", "supersedes",
      "superseded_by", "legacy_ids", "created_at", "updated_at", "created_by", "priority"}
 )  # fmt: skip
-LONGEST_SUMMARY = 280
-"""Characters, by the schema of learnings."""
-Renamed = Mapping[str, str]
-"""Old ids with their new ones."""
+LONGEST_SUMMARY = 280  # characters, by the schema of learnings
+Renamed = Mapping[str, str]  # old ids with their new ones
 
 
 @dataclass(slots=True)
@@ -431,8 +422,7 @@ _STORE = re.compile(
     r"|\bsee (?:the )?(?:full|whole) (?:adr|record|text)\b",
     re.IGNORECASE,
 )
-STUB = 0.5
-"""Most words of an entry that only points to a body, as a part of the body's."""
+STUB = 0.5  # most words of an entry that only points to a body, as a part of the body's
 
 
 def is_stub(body: str, entry: str) -> bool:

@@ -22,8 +22,7 @@ from orbit_registry.install.settings import (
 from orbit_registry.workspace.files import write_atomic
 
 NAME = "orbit"
-COMMAND = ("orbit-registry", "mcp", "serve")
-"""Without a path of this machine, so that the file can be committed."""
+COMMAND = ("orbit-registry", "mcp", "serve")  # without a path of this machine, so that the file can be committed
 TABLE = f"[mcp_servers.{NAME}]"
 BLOCK = f'{TABLE}\ncommand = "{COMMAND[0]}"\nargs = {json.dumps(list(COMMAND[1:]))}\n'
 

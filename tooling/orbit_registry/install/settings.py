@@ -127,8 +127,7 @@ def _skip(text: str, at: int) -> int:
 HOOKS = "hooks"
 MARK = "# orbit hook"
 """End of our command, a comment for a shell: it is found again by this."""
-COMMAND = "ORBIT_COMMAND"
-"""Placeholder of the command in the template of a command file."""
+COMMAND = "ORBIT_COMMAND"  # placeholder of the command in the template of a command file
 
 
 class SettingsFormat(Protocol):

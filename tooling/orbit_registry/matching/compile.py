@@ -32,11 +32,9 @@ if TYPE_CHECKING:
     from orbit_registry.search.index import Weights  # most syncs find nothing to write and need no stemmer
 from orbit_registry.hook.purpose import purposes_in
 
-SYMBOL = "\x1c"
-"""Prefix of a symbol among a record's globs."""
+SYMBOL = "\x1c"  # prefix of a symbol among a record's globs
 ALTERNATIVES = "\x1e"
-MORE = "\n  more: "
-"""Separator in a teaser between a record's line and the file with the full text."""
+MORE = "\n  more: "  # separator in a teaser between a record's line and the file with the full text
 
 
 class Part(NamedTuple):
@@ -312,13 +310,11 @@ _HEADING = re.compile(
     re.MULTILINE,
 )
 _ITEM = re.compile(r"^(?:[-*+]|\d{1,3}[.)]|>)[ \t]+")
-_INTRODUCTION = (":", "because")
-"""Ends of a line that the next item completes."""
+_INTRODUCTION = (":", "because")  # ends of a line that the next item completes
 _MARKUP = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\*\*")
 _SENTENCE = re.compile(r"(?<=[\w`)\"']{2})[.!?](?=\s)|[。！？]")
 _SEPARATORS = re.compile("[\x00-\x1f]")
-_SAME = frozenset({"amends", "extends"})
-"""Relations of records of which a brief shows one."""
+_SAME = frozenset({"amends", "extends"})  # relations of records of which a brief shows one
 _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
 
 
@@ -330,13 +326,10 @@ class Origin:
     size: int = 0
     inbox: bool = False
     has_body: bool = False
-    checksum: str = ""
-    """Of the bytes of its file, as the hook compares them; empty if they are not compared."""
-    cause: str = ""
-    """Why it is out of date, but for its age."""
+    checksum: str = ""  # of the bytes of its file, as the hook compares them; empty if they are not compared
+    cause: str = ""  # why it is out of date, but for its age
     is_trusted: bool = True
-    label: str = ""
-    """What tells rows of this origin from others, for those who make them."""
+    label: str = ""  # what tells rows of this origin from others, for those who make them
 
 
 @lru_cache(maxsize=65_536)

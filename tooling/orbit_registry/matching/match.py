@@ -36,8 +36,7 @@ VERDICTS: Mapping[str, str] = {
     "link": "linked with a record that is shown here: shown with that, as a rule is",
     "changed": "its file has changed since the last sync: shown as one line that names it",
 }
-_PUSHED_KEYS = (_PUSHED, "procedural", "doubted", "unstated", "rule", "link", "changed")
-"""Keys of what is shown."""
+_PUSHED_KEYS = (_PUSHED, "procedural", "doubted", "unstated", "rule", "link", "changed")  # keys of what is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +50,7 @@ class Match:
     row: Row
     matched_by: tuple[tuple[str, str], ...]
     expired: bool
-    doubt: str = ""
-    """Why it may be out of date."""
+    doubt: str = ""  # why it may be out of date
 
     @property
     def is_personal(self) -> bool:
@@ -84,12 +82,9 @@ class Verdict:
     row: Row
     key: str
     glob: str
-    doubt: str = ""
-    """Why it may be out of date, where that matters."""
-    link: str = ""
-    """The id of the record that leads to it, where no glob does."""
-    successors: tuple[str, ...] = ()
-    """The ids of the pushed records that took the place of a closed one."""
+    doubt: str = ""  # why it may be out of date, where that matters
+    link: str = ""  # the id of the record that leads to it, where no glob does
+    successors: tuple[str, ...] = ()  # the ids of the pushed records that took the place of a closed one
 
     def as_data(self) -> dict[str, object]:
         """Return the verdict as JSON shows it."""
@@ -319,8 +314,7 @@ class Coverage:
     """Every tracked file but the registry's own, sorted, with the ids that apply to it, in rank order."""
     scoped: Mapping[str, int]
     """Every pushed record with globs, in rank order, and how many of the files they match."""
-    broad: tuple[str, ...]
-    """Records that match files of more than 15 % of recent commits."""
+    broad: tuple[str, ...]  # records that match files of more than 15 % of recent commits
 
     @property
     def uncovered(self) -> list[str]:

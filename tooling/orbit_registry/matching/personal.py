@@ -21,10 +21,8 @@ from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace, user_home
 
-HOME = "~/"
-"""What the path of a personal record begins with among those of the project."""
-_PERSONAL = "personal"
-"""Labels the rows of personal records."""
+HOME = "~/"  # what the path of a personal record begins with among those of the project
+_PERSONAL = "personal"  # labels the rows of personal records
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,8 @@ from orbit_registry.hook.words import words
 from orbit_registry.model.record import Record
 from orbit_registry.search.text import stem
 
-LONGEST_PHRASE = 6
-"""Words of a name; people shorten a longer one."""
-SURE_LENGTH = 2
-"""Words of more than two letters that make a name of common words one that a prompt can mean."""
+LONGEST_PHRASE = 6  # words of a name; people shorten a longer one
+SURE_LENGTH = 2  # words of more than two letters that make a name of common words one that a prompt can mean
 LONGEST_REASON = 200
 _COMMON_SHARE, _COMMON_COUNT = 0.1, 5
 """Share and number of the collection's records that have a word which counts as common there."""

@@ -169,10 +169,8 @@ class Inputs:
     entries: Sequence[RecordFolder]
     records: Sequence[Record]
     prose: ProseReading
-    broad: Set[str]
-    """Scopes that are edited too often to be shown at each edit."""
-    causes: Mapping[str, str]
-    """Why records are out of date, by path."""
+    broad: Set[str]  # scopes that are edited too often to be shown at each edit
+    causes: Mapping[str, str]  # why records are out of date, by path
     untrusted: set[str]
     personal: Personal | None
 

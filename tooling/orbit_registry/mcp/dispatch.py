@@ -126,8 +126,7 @@ _RUN = Tool(
 )  # fmt: skip
 
 
-UNLISTED = ("related", "link")
-"""Tools that can be called and that no list names."""
+UNLISTED = ("related", "link")  # tools that can be called and that no list names
 
 
 def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
@@ -261,8 +260,7 @@ def _alias(tool: Tool, kind: Kind) -> Tool:
     )  # fmt: skip
 
 
-LONGEST_ANSWER = 100_000
-"""Most characters of a result as JSON, so that a model's context keeps room for its work."""
+LONGEST_ANSWER = 100_000  # most characters of a result as JSON, so that a model's context keeps room for its work
 
 
 @dataclass(frozen=True, slots=True)

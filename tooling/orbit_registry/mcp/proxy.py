@@ -131,8 +131,7 @@ def _after_space(text: str, at: int) -> int:
     return match.end() if match is not None else at
 
 
-LARGEST = 4_000_000
-"""Bytes of a message that is read; a larger one passes in pieces, unchanged."""
+LARGEST = 4_000_000  # bytes of a message that is read; a larger one passes in pieces, unchanged
 MOST_PENDING = 1000
 FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 """What a strange message or our own fault may raise: the message then passes unchanged."""
@@ -291,8 +290,7 @@ class Results:
 CHUNK = 1 << 16
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
-ENDED = b"\0"
-"""Byte that says that the server ended; signals write their number."""
+ENDED = b"\0"  # byte that says that the server ended; signals write their number
 
 
 def run(command: Sequence[str], session: str, timeout_ms: int) -> int:

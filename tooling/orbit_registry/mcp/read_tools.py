@@ -35,8 +35,7 @@ from orbit_registry.search.query import Query, context_weights
 from orbit_registry.search.search import SNIPPET, SearchResult, snippet
 from orbit_registry.workspace.workspace import path_from_root
 
-LONGEST_PROSE = 40_000
-"""Characters of a record's long text that are shown; its file has the rest."""
+LONGEST_PROSE = 40_000  # characters of a record's long text that are shown; its file has the rest
 LONGEST_CELL = 2_000
 MOST_RELATED = 50
 MOST_SECONDS, USUAL_SECONDS = 30.0, 10.0

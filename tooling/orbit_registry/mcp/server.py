@@ -58,8 +58,7 @@ def _folders(roots: Sequence[str]) -> list[Path]:
 
 NAME = "orbit"
 ACTOR, AGENT = "ORBIT_ACTOR", "ORBIT_AGENT"
-ROOTS_WITHIN = 5.0
-"""Seconds that a client has to name its roots; one that does not answer has none."""
+ROOTS_WITHIN = 5.0  # seconds that a client has to name its roots; one that does not answer has none
 INSTRUCTIONS = (
     "What this project has decided and learned. Before you begin a task, call `brief` with its files and words; before "
     "you change a file, `match` it. `search` finds, `show` gives the whole text. When a record helped, `vote` for it. "

@@ -134,12 +134,10 @@ class Tool:
         }
 
 
-LONGEST = 200_000
-"""Characters of all arguments of a call together."""
+LONGEST = 200_000  # characters of all arguments of a call together
 OF_A_DOCUMENT = ("title", "date", "tasks", "feature", "deciders", "summary", "labels", "legacy_ids", "scope")
 """Fields that a new decision takes; the others are given by `update`, once it has a document."""
-WITHHELD = FIXED | {"freshness", "status_raw"}
-"""Fields that no agent gives: they say who, when and in which state."""
+WITHHELD = FIXED | {"freshness", "status_raw"}  # fields that no agent gives: they say who, when and in which state
 
 
 def text(description: str, *examples: str, longest: int = 2_000) -> Schema:

@@ -30,8 +30,7 @@ from orbit_registry.search.query import Query
 from orbit_registry.workspace.trusted_commands import forced_by_environment
 from orbit_registry.workspace.workspace import Workspace
 
-REPLACES = "amends"
-"""Link from a proposal to the record it would replace; a person supersedes that."""
+REPLACES = "amends"  # link from a proposal to the record it would replace; a person supersedes that
 Fields = dict[str, object]
 MOST_NEAR = 5
 _MOST_RELATED = 3

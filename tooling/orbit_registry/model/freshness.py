@@ -10,8 +10,7 @@ from orbit_registry.model.votes import format_time, parse_time
 
 WINDOWS: Mapping[str, int | None] = {"evergreen": None, "stable": 365, "volatile": 30}
 """Days until a record of a volatility is stale; None: never. A project can configure others."""
-AHEAD = timedelta(days=1)
-"""How far ahead the clock of another machine may be."""
+AHEAD = timedelta(days=1)  # how far ahead the clock of another machine may be
 
 
 class State(StrEnum):
@@ -48,25 +47,20 @@ class InputState:
     """Current state of an input: its hash, or why it has none."""
 
     hash: str | None = None
-    problem: str | None = None
-    """In words, with a line number where there is one."""
+    problem: str | None = None  # in words, with a line number where there is one
     is_missing: bool = False
-    is_unknown: bool = False
-    """The input may be fine; this machine can't tell."""
+    is_unknown: bool = False  # the input may be fine; this machine can't tell
 
 
 @dataclass(frozen=True, slots=True)
 class FilesystemView:
     """State of the files and commits that records depend on."""
 
-    inputs: Mapping[str, InputState] = field(default_factory=dict)
-    """Fingerprint inputs, by their text in records."""
-    present: frozenset[tuple[str, str]] = frozenset()
-    """Evidence that exists, as kind and reference."""
+    inputs: Mapping[str, InputState] = field(default_factory=dict)  # fingerprint inputs, by their text in records
+    present: frozenset[tuple[str, str]] = frozenset()  # evidence that exists, as kind and reference
     missing: frozenset[tuple[str, str]] = frozenset()
     """Evidence that does not exist; what can't be checked is in neither set."""
-    unanswered: tuple[tuple[str, str], ...] = ()
-    """Questions without an answer here, and what would allow one."""
+    unanswered: tuple[tuple[str, str], ...] = ()  # questions without an answer here, and what would allow one
     changed_sources: Mapping[tuple[str, str], bool] = field(default_factory=dict)
     """Sources that no longer have the hash they were copied with, and whether they are missing."""
 
@@ -76,13 +70,10 @@ class Reason:
     """One reason why a record is stale or expired."""
 
     cause: Cause
-    subject: str
-    """Its input, reference, path or moment."""
+    subject: str  # its input, reference, path or moment
     message: str
-    is_gone: bool = False
-    """What the record depends on does not exist any more, so verifying again does not help."""
-    is_unreadable: bool = False
-    """What the record depends on can't be read, so it can't be hashed or copied again."""
+    is_gone: bool = False  # what the record depends on does not exist any more, so verifying again does not help
+    is_unreadable: bool = False  # what the record depends on can't be read, so it can't be hashed or copied again
 
 
 @dataclass(frozen=True, slots=True)

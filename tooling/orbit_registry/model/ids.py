@@ -29,8 +29,7 @@ INVERSES: Mapping[str, str] = {
 }
 """Each relation and its inverse. Supersession has its own fields."""
 SUPERSEDES, RELATED = "supersedes", "related_to"
-DIRECTIONS = ("in", "out", "both")
-"""Links to a record, links from it, or both."""
+DIRECTIONS = ("in", "out", "both")  # links to a record, links from it, or both
 
 
 def new_uid() -> str:

@@ -18,8 +18,7 @@ from orbit_registry.model.schema import RecordSchema, compile_schema, read_part,
 Phase = Literal["pending", "live", "closed"]
 PHASES: tuple[Phase, ...] = ("pending", "live", "closed")
 NUMBERINGS: tuple[Literal["sequence", "code"], ...] = ("sequence", "code")
-LAST_PLACE = 99
-"""Position in a brief of kinds that state none."""
+LAST_PLACE = 99  # position in a brief of kinds that state none
 SHIPPED = Path(__file__).parents[1] / "kinds"
 _COMPARE = f"compare it with a shipped one: {SHIPPED / 'learning/kind.yaml'}"
 
@@ -36,8 +35,7 @@ class Status:
     word: str
     banner: str | None
     to: tuple[str, ...]
-    waits: bool = False
-    """Whether a review is expected; not where a source alone leaves the state open."""
+    waits: bool = False  # whether a review is expected; not where a source alone leaves the state open
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +53,13 @@ class Kind:
     """The field with the long text; `document` for an entry of the document in `source`; `file` for a whole file: the
     one that `file` names in the record's folder, else the project's at `path`."""
     gate: str
-    initial: Mapping[str, str]
-    """Status of a new record by its author's role, human or agent."""
+    initial: Mapping[str, str]  # status of a new record by its author's role, human or agent
     statuses: Mapping[str, Status]
     brief: Mapping[str, int]
-    places: Mapping[str, Mapping[str, int]]
-    """Positions in a brief by a field and its value."""
+    places: Mapping[str, Mapping[str, int]]  # positions in a brief by a field and its value
     columns: tuple[str, ...]
-    verbs: Mapping[str, str]
-    """Verb → the status it sets."""
-    voted: bool
-    """Whether its records take votes."""
+    verbs: Mapping[str, str]  # verb → the status it sets
+    voted: bool  # whether its records take votes
     folder: Path
     schema: RecordSchema = field(repr=False)
 

@@ -18,8 +18,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _DAY = 86_400_000_000
 _NEVER = -(1 << 62)
 
-Order = tuple[float, int, int, str, str]
-"""Sort key, ascending; the path decides between duplicate ids."""
+Order = tuple[float, int, int, str, str]  # sort key, ascending; the path decides between duplicate ids
 
 
 def vote_key(votes: Iterable[Vote], half_life_days: float) -> float | None:

@@ -11,10 +11,8 @@ from orbit_registry.model.kind import Kind, Phase, Status
 from orbit_registry.model.scope import Scope, scope_from
 from orbit_registry.model.votes import Vote
 
-SUPERSEDED = "superseded"
-"""Status of a record that another replaced."""
-BODY = "body.md"
-"""File in a decision's folder that holds its prose if no document does."""
+SUPERSEDED = "superseded"  # status of a record that another replaced
+BODY = "body.md"  # file in a decision's folder that holds its prose if no document does
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +31,12 @@ class Record:
 
     kind: Kind
     data: Mapping[str, object]
-    path: str
-    """The record's file, from the repository's root, with `/`."""
-    prose: str = ""
-    """The long text: a field, `body.md` or the document."""
+    path: str  # the record's file, from the repository's root, with `/`
+    prose: str = ""  # the long text: a field, `body.md` or the document
     votes: tuple[Vote, ...] = ()
-    page: str | None = None
-    """Page of the site that already shows its document, set by a build."""
-    first_commit: str = ""
-    """Day of the first commit of its document if that states no date, set by a build."""
-    options: Options = NO_OPTIONS
-    """The options that its long text states, filled in with it."""
+    page: str | None = None  # page of the site that already shows its document, set by a build
+    first_commit: str = ""  # day of the first commit of its document if that states no date, set by a build
+    options: Options = NO_OPTIONS  # the options that its long text states, filled in with it
 
     @property
     def id(self) -> str:

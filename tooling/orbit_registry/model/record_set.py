@@ -17,8 +17,7 @@ _NUMBER = re.compile(r"(?:(?P<prefix>[A-Za-z]+)[-_ #]?)?0*(?P<number>\d{1,9})")
 _NUMBERED = re.compile(r"(?P<prefix>[A-Z][A-Z0-9]*)-(?P<number>[0-9]{4}|[1-9][0-9]{4,8})")
 """An id with a number: `ADR-0007`."""
 
-NAMED = 3
-"""Examples in a hint about an unknown id."""
+NAMED = 3  # examples in a hint about an unknown id
 
 
 def _is_loosely(any_id: str, record_id: str) -> bool:

@@ -47,8 +47,7 @@ class RecordSchema:
     """A JSON Schema, compiled when a value is first validated: a run knows seven kinds and reads two or three."""
 
     document: Mapping[str, Any]
-    file: Path
-    """Its file, for errors."""
+    file: Path  # its file, for errors
 
     @property
     def properties(self) -> tuple[str, ...]:

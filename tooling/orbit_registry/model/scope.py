@@ -60,8 +60,7 @@ class Task:
     title: str = ""
     text: str = ""
     context_files: tuple[str, ...] = ()
-    project: str = ""
-    """Its project in a repository of several, as records name them."""
+    project: str = ""  # its project in a repository of several, as records name them
 
     @property
     def words(self) -> str:

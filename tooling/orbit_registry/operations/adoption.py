@@ -60,8 +60,7 @@ from orbit_registry.workspace.workspace import Workspace
 
 STEP_LIMIT = 40_000_000
 _NO_STATUS = f"the document states no status, {UNKNOWN}"
-_QUOTED = 60
-"""Characters of a status that a report quotes."""
+_QUOTED = 60  # characters of a status that a report quotes
 
 
 @dataclass(frozen=True, slots=True)

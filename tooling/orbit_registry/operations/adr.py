@@ -313,8 +313,7 @@ def _document_change(workspace: Workspace, old: Record, new: Record) -> list[Fil
 
 _TEMPLATES_TRIED = 12
 """Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
-_README_NAMES = ("README.md", "readme.md", "index.md")
-"""Name of a decision's file in the decision's own folder."""
+_README_NAMES = ("README.md", "readme.md", "index.md")  # name of a decision's file in the decision's own folder
 _LONGEST = 60
 _OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
 _ANY_TITLE = "Untitled"
@@ -517,8 +516,7 @@ class NewText:
     after: str
     heading: str | None = None
     """What the record's `source.heading` says; None where the document is the decision's own."""
-    names: tuple[str, ...] = ()
-    """Names of the decision in its log, such as `D10`."""
+    names: tuple[str, ...] = ()  # names of the decision in its log, such as `D10`
 
 
 def log_of(config: Config, feature: str | None) -> str:

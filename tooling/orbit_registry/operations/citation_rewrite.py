@@ -45,8 +45,7 @@ class DocumentMoves:
     """Documents that move: old path → new path, and which of them can be told by their bare name."""
 
     paths: Mapping[str, str] = field(default_factory=dict)
-    unique_names: frozenset[str] = frozenset()
-    """File names that only one file of the project has."""
+    unique_names: frozenset[str] = frozenset()  # file names that only one file of the project has
     owners: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Document path → what an id in a link to it becomes."""
 

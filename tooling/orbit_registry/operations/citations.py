@@ -12,8 +12,7 @@ from orbit_registry.formats.position import Span
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.record import Record
 
-MOST_REFERENCES = 200
-"""So many of one record are kept."""
+MOST_REFERENCES = 200  # so many of one record are kept
 _LINK = re.compile(r"\](?:\(|:[ \t]*)<?(?![A-Za-z][A-Za-z0-9+.-]*:|#|//)[^\s()<>]*\.[^\s()<>]*")
 """What a link to a file looks like; a text without one is not parsed."""
 _INLINE = re.compile(r"""(?P<image>!?)\[[^][]*\]\((?P<target>[^\s()]+)(?:[ ]+"[^"\n]*")?\)""")

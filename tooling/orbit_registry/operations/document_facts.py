@@ -21,8 +21,7 @@ from orbit_registry.repository.documents import LOG_NAME, Document, heading_of
 
 HIGHEST = 999_999
 _OF_THE_DAY = re.compile(r"\d{1,3}(?=[-_])")
-_PLAIN_SERIES = ("", "adr", "decision")
-"""What files begin with whose decisions have no name but their number."""
+_PLAIN_SERIES = ("", "adr", "decision")  # what files begin with whose decisions have no name but their number
 _ZEROS = re.compile(r"0\d{2,}")
 _ONLY_DIGITS = re.compile(r"\d{1,9}\Z")
 
@@ -193,8 +192,7 @@ def _series_name(stem: str, number: str | None, series: Collection[str]) -> list
     return [] if is_plain else [f"{file_name.lead}{file_name.number}"]
 
 
-STATUS_LIMIT = 2000
-"""Characters of a status, as written, that a record keeps."""
+STATUS_LIMIT = 2000  # characters of a status, as written, that a record keeps
 _FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 
 
@@ -294,8 +292,7 @@ class Edge:
     rel: str
     subject: str
     target: str
-    stated_by: str
-    """The record whose document says it."""
+    stated_by: str  # the record whose document says it
     as_written: str
 
 
@@ -320,8 +317,7 @@ class RecordLocation:
 
     id: str
     path: str | None
-    number: int | None
-    """The number that the text is known by; not always that of the id."""
+    number: int | None  # the number that the text is known by; not always that of the id
     names: tuple[str, ...] = ()
 
 
@@ -465,8 +461,7 @@ def _short_line(text: str) -> str:
 class EdgeTable:
     """Edges by record; a supersession is listed at both of its ends."""
 
-    by_record: dict[str, dict[str, list[object]]] = field(default_factory=dict)
-    """Record → field → entries."""
+    by_record: dict[str, dict[str, list[object]]] = field(default_factory=dict)  # record → field → entries
     implied: list[tuple[str, Edge]] = field(default_factory=list)
     """Records that get an edge which only the other one's document states."""
 

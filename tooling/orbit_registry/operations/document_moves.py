@@ -139,10 +139,8 @@ def _config_changes(workspace: Workspace, moves: Sequence[_Move], outcomes: list
         yield FileChange(path, text, rewrite(text, {**data, "adr": after}))
 
 
-_ONE_IN = 4
-"""A folder in which not even one document in four is a decision is no place for decisions."""
-_MANY = 5
-"""Folders side by side that are named one by one; of more, the folder above them is."""
+_ONE_IN = 4  # a folder in which not even one document in four is a decision is no place for decisions
+_MANY = 5  # folders side by side that are named one by one; of more, the folder above them is
 
 
 def config_changes(workspace: Workspace, adopted: Sequence[Candidate], outcomes: list[Outcome]) -> Iterator[FileChange]:

@@ -12,8 +12,7 @@ from orbit_registry.formats.globs import Glob, GlobIndex, match_any, parse_glob
 from orbit_registry.workspace.git import edited_files
 from orbit_registry.workspace.workspace import Workspace
 
-SHARE = 0.15
-"""Share of edits above which a scope is broad."""
+SHARE = 0.15  # share of edits above which a scope is broad
 COMMITS, FEWEST_COMMITS, FEWEST_FILES = 300, 30, 20
 """Commits that are looked at, and the fewest commits, else files, in which a share says something."""
 Scope = tuple[str, ...]

@@ -17,8 +17,7 @@ OutcomeKind = Literal["taken", "changed", "left", "present"]
 ORDER: tuple[OutcomeKind, ...] = ("taken", "changed", "left", "present")
 PathMoves = Sequence[tuple[str, str]]
 """Files or folders that were renamed: how each was called and how it is called now, from the root."""
-_LISTED = 5
-"""Lines of one part."""
+_LISTED = 5  # lines of one part
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +138,7 @@ def _line(outcome: Outcome) -> str:
 
 
 NOT_READ = "not Markdown"
-UNKNOWN = "so it is `unknown`"
-"""How the reason of each decision ends whose status is not known."""
+UNKNOWN = "so it is `unknown`"  # how the reason of each decision ends whose status is not known
 _TO_MARKDOWN = {
     ".rst": "pandoc -f rst -t gfm {path} -o {stem}.md",
     ".org": "pandoc -f org -t gfm {path} -o {stem}.md",
@@ -148,8 +146,7 @@ _TO_MARKDOWN = {
     ".asciidoc": "downdoc {path}",
 }
 """The usual programs that make Markdown of a format, which is not read here."""
-_FOLDERS = 3
-"""Folders that a command names one by one."""
+_FOLDERS = 3  # folders that a command names one by one
 _RENAME = "nothing to do; if it is a decision, rename it"
 _LATER = "the next `orbit adr backfill` makes it once that decision has a record"
 _BY_HAND = "`orbit link`, or `orbit adr supersede`, makes it by hand"

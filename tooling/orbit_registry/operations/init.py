@@ -30,8 +30,7 @@ GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")
 OWN_GITIGNORE = ("/state/", ".tmp-*")
 """The same from within `.orbit/`, where there is no repository yet whose file it could be."""
 GITATTRIBUTES = (".orbit/**/votes.jsonl merge=union",)
-LOG_ATTRIBUTES = (f"**/{LOG_NAME} merge={DRIVER}",)
-"""Added where decisions are entries of logs."""
+LOG_ATTRIBUTES = (f"**/{LOG_NAME} merge={DRIVER}",)  # added where decisions are entries of logs
 CI_FILES = (
     ".github/workflows/", ".gitlab-ci.yml", ".forgejo/workflows/", ".gitea/workflows/", "bitbucket-pipelines.yml",
     "azure-pipelines.yml", "Jenkinsfile",
@@ -40,8 +39,7 @@ FOREIGN_FOLDERS = frozenset(
     {"test", "tests", "testdata", "fixtures", "example", "examples", "samples", "vendor", "versioned_docs"}
 )
 """Folders whose decisions are examples, or those of other projects."""
-EDITORS = (".vscode", ".idea")
-"""Folders of editors, which read JSON Schemas."""
+EDITORS = (".vscode", ".idea")  # folders of editors, which read JSON Schemas
 SETTINGS = (
     "project", "adr.style", "adr.folder", "adr.folders", "citations", "checks.ignore", "push.trust", "site.title",
     "site.base_url", "site.repository",
@@ -53,12 +51,10 @@ SETTINGS = (
 class ProjectFiles:
     """What a repository's tracked files tell of it."""
 
-    folders: Mapping[str, int]
-    """Folders with decision documents and how many they hold, the most first."""
+    folders: Mapping[str, int]  # folders with decision documents and how many they hold, the most first
     logs: tuple[str, ...] = ()
     editors: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    """Files of a site or of CI."""
+    tools: tuple[str, ...] = ()  # files of a site or of CI
 
     @property
     def adr(self) -> AdrConfig:
@@ -87,18 +83,13 @@ class SetupReport:
     changed: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     detected: AdrConfig | None = None
-    files: ProjectFiles | None = None
-    """What was found in the repository's files."""
-    driver: bool = False
-    """Whether this clone's git was told of the merge driver, or would be."""
-    unrecorded: int = 0
-    """Decisions in documents without a record."""
-    baselined: int = 0
-    """Findings that were there already and went into the baseline."""
+    files: ProjectFiles | None = None  # what was found in the repository's files
+    driver: bool = False  # whether this clone's git was told of the merge driver, or would be
+    unrecorded: int = 0  # decisions in documents without a record
+    baselined: int = 0  # findings that were there already and went into the baseline
     previous: dict[Path, bytes | None] = field(default_factory=dict)
     """What each written file held before; None where it is new."""
-    is_new: bool = False
-    """Whether there was no `.orbit/` before."""
+    is_new: bool = False  # whether there was no `.orbit/` before
 
 
 def refuse_outside_git(folder: Path) -> None:

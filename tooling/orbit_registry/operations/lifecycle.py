@@ -39,8 +39,7 @@ from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, read_text
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
-_LONGEST_LINK = 500
-"""Characters of a link that `formats.adr.relations` still reads."""
+_LONGEST_LINK = 500  # characters of a link that `formats.adr.relations` still reads
 
 
 def transition(

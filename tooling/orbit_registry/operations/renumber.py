@@ -45,12 +45,9 @@ class Renumbered:
     old: str
     new: str
     aliases: tuple[str, ...]
-    path: str
-    """The record's file now, from the root."""
-    document: str | None
-    """Its document now."""
-    reason: str = ""
-    """Where the highest number before it came from, or why this record and not the other."""
+    path: str  # the record's file now, from the root
+    document: str | None  # its document now
+    reason: str = ""  # where the highest number before it came from, or why this record and not the other
 
     def as_dict(self) -> dict[str, object]:
         """Return the change as JSON shows it."""

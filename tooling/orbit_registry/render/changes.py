@@ -12,18 +12,15 @@ from orbit_registry.matching.match import Match
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.review.changes import ChangeReport, RecordChange
 
-MARKER = "<!-- orbit-diff -->"
-"""First line of the comment, by which the next run finds it."""
-LISTED = 10
-"""Entries of a list that are shown at once."""
+MARKER = "<!-- orbit-diff -->"  # first line of the comment, by which the next run finds it
+LISTED = 10  # entries of a list that are shown at once
 _LONGEST = 300
 _SPECIAL = re.compile(r"[\\`*_\[\]<>~$&]")
 _REFERENCE = re.compile(r"(?<=[@#!%&$~])(?=[\w{\"])|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=\bGH)(?=-\d)")
 """Where a forge would begin a mention, a reference or a link: an invisible sign goes there."""
 _MARKS = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.NOTE: "ℹ️"}
 
-Link = Callable[[str], str]
-"""Returns the address of a file of the repository."""
+Link = Callable[[str], str]  # returns the address of a file of the repository
 
 
 def escaped(text: str) -> str:

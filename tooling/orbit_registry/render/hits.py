@@ -91,8 +91,7 @@ def _lines(hit: Hit, *, explain: bool, is_said: bool) -> Iterable[str]:
         yield f"      = {factors} ({'; '.join(reasons)})"
 
 
-MOST_NAMED = 5
-"""So many are named in text."""
+MOST_NAMED = 5  # so many are named in text
 
 
 def neighbours_data(near: Sequence[Neighbour]) -> list[dict[str, object]]:

@@ -24,8 +24,7 @@ from orbit_registry.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from orbit_registry.search.chunks import Chunk
 
-NEAR = 3
-"""So many chunks are named where a name is wrong."""
+NEAR = 3  # so many chunks are named where a name is wrong
 ORDERS = ("votes", "updated", "id")
 
 
@@ -346,8 +345,7 @@ def head_data(record: Record) -> dict[str, object]:
             "title": record.title, "path": record.path}  # fmt: skip
 
 
-MOST_LINES = 20
-"""So many citing lines, and so many names that no record has, are listed in text."""
+MOST_LINES = 20  # so many citing lines, and so many names that no record has, are listed in text
 
 
 def related_data(related: Related) -> dict[str, object]:

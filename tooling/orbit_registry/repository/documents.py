@@ -292,10 +292,8 @@ class ProseReading:
         return document_text(self._workspace.root, path) if path in self.states else None
 
 
-_BODY = "*"
-"""Key of a file that holds nothing but a decision's prose."""
-_Row = list[Any]
-"""As JSON: a decision's prose, what was chosen, and pairs of a rejected option and its reason."""
+_BODY = "*"  # key of a file that holds nothing but a decision's prose
+_Row = list[Any]  # as JSON: a decision's prose, what was chosen, and pairs of a rejected option and its reason
 
 
 def _heading(record: Record, path: str) -> str:

@@ -22,8 +22,7 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 BY_A_PERSON = "a person does that in review (ORBIT_ACTOR=human says that a person runs this)"
 _LISTED = 3
-LONGEST_DAYS = 30
-"""Longest life in days of an agent's unreviewed record."""
+LONGEST_DAYS = 30  # longest life in days of an agent's unreviewed record
 AGENT_EDITABLE = frozenset(("attempts", "freshness", "status", "updated_at"))
 """Fields that an agent may change in a person's record of such a kind."""
 

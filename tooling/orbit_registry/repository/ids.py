@@ -24,8 +24,7 @@ from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 _HEADING = re.compile(rb"(?m)^#{1,6}[ \t]*(?:\[)?ADR[- ]?(\d{1,6})\b")
-_MOST = 999_999
-"""Highest number that a heading or a claim may reserve; only a record may have a higher one."""
+_MOST = 999_999  # highest number that a heading or a claim may reserve; only a record may have a higher one
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,8 +105,7 @@ class Reading:
         self._now = now or datetime.now(UTC)
         self._problems: dict[str, list[Diagnostic]] = {}
         self._faulty_votes: dict[str, list[Vote]] = {}
-        self.misplaced: list[Diagnostic] = []
-        """Problems of files and folders that are no record's."""
+        self.misplaced: list[Diagnostic] = []  # problems of files and folders that are no record's
         self.entries = list(_entries(workspace, self.misplaced))
         self._by_path = {entry.path: entry for entry in self.entries}
         self._by_votes = {entry.votes_path: entry for entry in self.entries if entry.has_votes}

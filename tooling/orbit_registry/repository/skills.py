@@ -17,8 +17,7 @@ SKILL_FOLDERS = (
 )  # fmt: skip
 PAGE, SKILL = "SKILL.md", "skill"
 MARK = "<!-- Made by `orbit export`: changes are lost. -->"
-LIMIT, MOST = 200_000, 500
-"""Limits: bytes of a page, and pages of a folder."""
+LIMIT, MOST = 200_000, 500  # limits: bytes of a page, and pages of a folder
 _PATH = re.compile(rf"(?:{'|'.join(map(re.escape, SKILL_FOLDERS))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
 _HEAD = re.compile(r"\A\ufeff?---[ \t\r]*\n(.*?)\n---[ \t\r]*(?:\n|\Z)", re.DOTALL)
 _SECTION = re.compile(

@@ -41,37 +41,25 @@ class EarlierRecord:
 class VcsState:
     """What git and disk say about a workspace."""
 
-    tracked: tuple[str, ...] | None = None
-    """Tracked files from the root, sorted; None outside git."""
-    untracked: tuple[str, ...] = ()
-    """Untracked files that are not ignored, sorted."""
-    head: str | None = None
-    """The commit checked out."""
-    base: str | None = None
-    """The base of `changed`, in words."""
-    changed: frozenset[str] | None = None
-    """Paths that differ from the base; None where git can't tell."""
-    before: Mapping[str, EarlierRecord] = field(default_factory=dict)
-    """Changed records at the base, by id."""
+    tracked: tuple[str, ...] | None = None  # tracked files from the root, sorted; None outside git
+    untracked: tuple[str, ...] = ()  # untracked files that are not ignored, sorted
+    head: str | None = None  # the commit checked out
+    base: str | None = None  # the base of `changed`, in words
+    changed: frozenset[str] | None = None  # paths that differ from the base; None where git can't tell
+    before: Mapping[str, EarlierRecord] = field(default_factory=dict)  # changed records at the base, by id
     authors: Mapping[str, str] = field(default_factory=dict)
     """Author of the last commit of records that are new or were pending at the base, by id."""
     texts_before: Mapping[str, str] = field(default_factory=dict)
     """Texts of changed documents at the base, by path."""
-    against: str | None = None
-    """The requested revision."""
-    is_unanswered: bool = False
-    """Whether git can't compare with the requested revision."""
+    against: str | None = None  # the requested revision
+    is_unanswered: bool = False  # whether git can't compare with the requested revision
     at_against: Mapping[str, EarlierRecord] = field(default_factory=dict)
     """Changed records at that revision, by id."""
     unavailable: tuple[UnavailableInfo, ...] = ()
-    citing: tuple[str, ...] = ()
-    """Files that may cite records, sorted: documents and, where configured, code."""
-    journals: tuple[str, ...] = ()
-    """Names of unfinished journal steps."""
-    body_files: frozenset[str] = frozenset()
-    """Body files in folders of decisions: `body.md`, `imported-body.md`."""
-    documents_gone: frozenset[str] = frozenset()
-    """Missing documents of records."""
+    citing: tuple[str, ...] = ()  # files that may cite records, sorted: documents and, where configured, code
+    journals: tuple[str, ...] = ()  # names of unfinished journal steps
+    body_files: frozenset[str] = frozenset()  # body files in folders of decisions: `body.md`, `imported-body.md`
+    documents_gone: frozenset[str] = frozenset()  # missing documents of records
     unknown_folders: Mapping[str, str] = field(default_factory=dict)
     """Folders in `.orbit/` of no kind that have records, with the folder of the records' kind."""
 
@@ -119,8 +107,7 @@ def collect_vcs_state(
 
 @dataclass(frozen=True, slots=True)
 class _Base:
-    commit: str | None
-    """None before the first commit: everything is new."""
+    commit: str | None  # none before the first commit: everything is new
     words: str
     head: str | None = None
 

@@ -19,11 +19,9 @@ BROKEN = "ORB107"
 NAME = "votes.jsonl"
 FIELDS = ("learning_id", "voter_model", "voted_at", "task_id")
 AHEAD = timedelta(days=1)
-MOST_PROBLEMS = 50
-"""Most diagnostics of one file."""
+MOST_PROBLEMS = 50  # most diagnostics of one file
 LONGEST_HALF_LIFE = 1_000_000.0
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-"""Lone surrogates, which JSON can spell but UTF-8 can't."""
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # lone surrogates, which JSON can spell but UTF-8 can't
 HALF_LIFE = "ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS"
 
 

@@ -27,8 +27,7 @@ from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 Edit = Callable[[dict[str, object]], Mapping[str, object]]
-PreWriteHook = Callable[[Record], None]
-"""Called under the write lock with a new record; raises to refuse it."""
+PreWriteHook = Callable[[Record], None]  # called under the write lock with a new record; raises to refuse it
 FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updated_at", "created_by", "supersedes")) | {
     "key",
     "ensured",
@@ -38,8 +37,7 @@ FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updat
 }
 """Fields of all kinds that only verbs change; a kind's own are `readOnly` in its schema."""
 _SHORTLY = 0.5
-EDITED = f"{ORBIT}/state/edits/new"
-"""Path of a text in an editor, for the schema it names."""
+EDITED = f"{ORBIT}/state/edits/new"  # path of a text in an editor, for the schema it names
 
 
 @contextlib.contextmanager
@@ -253,8 +251,7 @@ class ChangeSet:
         self._root = workspace.root
         self._before: dict[str, str | None] = {}
         self._after: dict[str, str | None] = {}
-        self.came_from: dict[str, str] = {}
-        """New path → old path of moved files, for reports."""
+        self.came_from: dict[str, str] = {}  # new path → old path of moved files, for reports
 
     def text(self, path: str) -> str | None:
         """Return a file's new text, else the one on disk."""

@@ -37,8 +37,7 @@ class IntakeSource:
     content: str
     digest: str
     commit: str | None = None
-    is_dirty: bool = False
-    """Whether the file differs from that commit, or git does not track it."""
+    is_dirty: bool = False  # whether the file differs from that commit, or git does not track it
     is_cut_off: bool = False
     """Whether that commit is the first that a shallow clone holds: it need not be the one that touched the file."""
 

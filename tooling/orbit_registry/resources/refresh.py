@@ -38,8 +38,7 @@ class RefreshRequest:
 
     versions: Sequence[str] | None = None
     chunking: Mapping[str, object] | None = None
-    path: str | None = None
-    """Where its file is by now."""
+    path: str | None = None  # where its file is by now
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,7 @@ class RefreshResult:
     old_ref: str | None
     new_ref: str | None
     is_changed: bool
-    diff: str
-    """Of the text alone; empty where it is the same, or what it was is not known any more."""
+    diff: str  # of the text alone; empty where it is the same, or what it was is not known any more
     cut: Cut
     notes: tuple[str, ...]
 

@@ -55,8 +55,7 @@ class EnsureRequest:
     """Merges the request with the existing record, under the lock."""
     share: float = 0.0
     """Share of the shorter headline's words that makes two records the same; 0: only the key counts."""
-    line: int = 0
-    """Line in a batch, from 1."""
+    line: int = 0  # line in a batch, from 1
 
     @property
     def digest(self) -> str:

@@ -58,8 +58,7 @@ def _words(heading: str) -> str:
 
 TRIGGERS = ("loop", "session", "incident")
 COMPLETED, FAILED, SKIPPED, REQUEUED = RESULTS = ("completed", "failed", "skipped", "requeued")
-SHORTEST_FINDING = 20
-"""Characters; a shorter finding ("works now") helps in no other task."""
+SHORTEST_FINDING = 20  # characters; a shorter finding ("works now") helps in no other task
 LARGEST = 1_000_000
 COMMAND_PURPOSE = "command"
 """Target type of the project's commands (`command:test`); their failures never block a target."""

@@ -105,8 +105,7 @@ def _failures(records: RecordSet, run: failures.Target) -> list[Record]:
     return sorted(matches, key=lambda failure: str(failure.data["updated_at"]))
 
 
-Row = tuple[str, Mapping[str, Any]]
-"""Session, and the JSON object of an event in it."""
+Row = tuple[str, Mapping[str, Any]]  # session, and the JSON object of an event in it
 
 
 def _events_of_run(

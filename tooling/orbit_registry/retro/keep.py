@@ -32,8 +32,7 @@ from orbit_registry.workspace.workspace import Workspace
 KIND, FILE = "retro", "retro.md"
 BELOW = "below the noise bar"
 LONGEST_SUMMARY = 500
-ALIKE = 0.85
-"""Share of words that makes a finding the same as a learning, unless a negation differs."""
+ALIKE = 0.85  # share of words that makes a finding the same as a learning, unless a negation differs
 _DAYS = 7
 
 

@@ -25,10 +25,8 @@ from orbit_registry.workspace.event_log import LogScan, log_files, rows_in, writ
 from orbit_registry.workspace.workspace import Workspace
 
 LEARNING, RULE, RESOURCE = "learning", "rule", "resource"
-UNSOLVED = ("unsolved", "needs-help")
-"""Labels of a learning about an unsolved problem."""
-SHORT = 48
-"""Characters below which the text of a turn without tools says nothing new."""
+UNSOLVED = ("unsolved", "needs-help")  # labels of a learning about an unsolved problem
+SHORT = 48  # characters below which the text of a turn without tools says nothing new
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +41,8 @@ class NoteRequest:
     task: str = ""
     paths: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    turn: str = ""
-    """Id of the turn, or its name within the session; empty if no turn is noted."""
-    tools: int | None = None
-    """Tools that the turn used, if known."""
+    turn: str = ""  # id of the turn, or its name within the session; empty if no turn is noted
+    tools: int | None = None  # tools that the turn used, if known
     heartbeat: bool = False
     evidence: tuple[str, ...] = ()
 
@@ -71,10 +67,8 @@ class NoteResult:
 
     asks: tuple[Suggestion, ...] = ()
     similar: tuple[Record, ...] = ()
-    unsolved: Record | None = None
-    """Learning about the unsolved problem, new or existing."""
-    failure: Record | None = None
-    """Failure that blocks the task for a while."""
+    unsolved: Record | None = None  # learning about the unsolved problem, new or existing
+    failure: Record | None = None  # failure that blocks the task for a while
     turn: str = ""
     skip_reason: str = ""
 

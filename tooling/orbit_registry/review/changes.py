@@ -20,10 +20,8 @@ from orbit_registry.workspace.git import Git, without_sites
 from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace
 
 _STATE = f"{ORBIT}/state/"
-_UNSHOWN = frozenset({"updated_at", "schema_version"})
-"""Fields that change with others."""
-_COMPARED = ("status", "title", "summary", "authority")
-"""Fields whose values are shown."""
+_UNSHOWN = frozenset({"updated_at", "schema_version"})  # fields that change with others
+_COMPARED = ("status", "title", "summary", "authority")  # fields whose values are shown
 _LONGEST = 80
 
 
@@ -81,17 +79,13 @@ class ChangeReport:
     """What a change does to the records."""
 
     base: str
-    base_name: str
-    """The revision as given."""
-    head: str
-    """The commit; empty for the work tree."""
+    base_name: str  # the revision as given
+    head: str  # the commit; empty for the work tree
     files: tuple[str, ...]
-    matches: tuple[Match, ...]
-    """Accepted records that apply to the files, the narrowest scopes first."""
+    matches: tuple[Match, ...]  # accepted records that apply to the files, the narrowest scopes first
     records: tuple[RecordChange, ...]
     collisions: tuple[Collision, ...]
-    findings: tuple[Diagnostic, ...]
-    """What the gate finds that it did not find before the change."""
+    findings: tuple[Diagnostic, ...]  # what the gate finds that it did not find before the change
 
     def as_data(self) -> dict[str, object]:
         """Return the report as JSON shows it; the findings are in the envelope."""

@@ -37,13 +37,10 @@ TOGETHER, FLOOR = 0.22, 0.11
 On the 50 learnings of a project it made seven clusters: five of one matter, two of one folder only. From 0.20 on came
 three more, one of them of one matter.
 """
-SAME = 0.55
-"""Similarity of summaries that say the same."""
+SAME = 0.55  # similarity of summaries that say the same
 MOST_MEMBERS, MOST_PAIRS = 8, 500_000
-SHOWN_DAYS, SHOWN_SESSIONS = 30, 20
-"""Days and sessions that the log needs before `never shown` means anything."""
-UNOPENED = 10
-"""Sessions that were shown a learning without opening it."""
+SHOWN_DAYS, SHOWN_SESSIONS = 30, 20  # days and sessions that the log needs before `never shown` means anything
+UNOPENED = 10  # sessions that were shown a learning without opening it
 _FEW = 8
 _WILD = re.compile(r"[*?\[{!]")
 
@@ -55,8 +52,7 @@ class Cluster:
     members: tuple[Record, ...]
     likeness: float
     shared: tuple[str, ...]
-    kind: str = RULE
-    """Kind to propose: a learning where the members say the same."""
+    kind: str = RULE  # kind to propose: a learning where the members say the same
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -45,8 +45,7 @@ ALIKE, COVERED = 0.55, 0.8
 """Similarity from which a statement says what a learning says or negates, and share of its words that covers it."""
 RELATED, NEAR = 0.5, 0.2
 """Share of a learning's words on a page that relates them, and the share where the page names a path too."""
-MOST_LEARNINGS = 10
-"""Learnings of one proposal: a longer diff is approved unread."""
+MOST_LEARNINGS = 10  # learnings of one proposal: a longer diff is approved unread
 LONGEST_TITLE = 200
 _ABOUT_A_PAGE = re.compile(r"\b(?:skills?|SKILL\.md|page)\b", re.I)
 """Recommendation about a page, which is no item for it."""
@@ -61,8 +60,7 @@ class Draft:
     title: str
     reason: str
     digests: tuple[str, ...]
-    sources: tuple[str, ...]
-    """Ids of the records that it is derived from."""
+    sources: tuple[str, ...]  # ids of the records that it is derived from
     diff: str = ""
     record: str = ""
 
@@ -93,8 +91,7 @@ class ProposalHistory:
     """Earlier proposals: digests of their content, and those still open."""
 
     digests: frozenset[str]
-    open: Mapping[tuple[str, str], str]
-    """Id of the pending or approved proposal, by path and drift."""
+    open: Mapping[tuple[str, str], str]  # id of the pending or approved proposal, by path and drift
 
     @classmethod
     def from_records(cls, records: Iterable[Record]) -> ProposalHistory:
@@ -392,8 +389,7 @@ def _conflict_error(proposal: Record, path: str, conflict: Conflict, text: str, 
 
 # ------------------------------------------------------------------------------------------- from retros and the log
 
-FEWEST_SESSIONS = 2
-"""Sessions with an error outside of a scope that make the scope too narrow."""
+FEWEST_SESSIONS = 2  # sessions with an error outside of a scope that make the scope too narrow
 MOST_PATHS = 3
 _ID = re.compile(r"\b[A-Z]{1,4}-[0-9a-z]{4,12}\b")
 
@@ -418,8 +414,7 @@ def recommended(workspace: Workspace, records: RecordSet) -> list[Record]:
     ]  # fmt: skip
 
 
-LearningWords = Sequence[tuple[Record, frozenset[str]]]
-"""Live learnings, each with the words of its title."""
+LearningWords = Sequence[tuple[Record, frozenset[str]]]  # live learnings, each with the words of its title
 
 
 def _near(text: str, learnings: LearningWords) -> Iterator[Record]:

@@ -21,8 +21,7 @@ from orbit_registry.workspace.event_log import write_event
 from orbit_registry.workspace.workspace import Workspace
 
 _PARTICIPLES: dict[Phase, str] = {"live": "promoted", "closed": "rejected"}
-TRUSTED = ("user", "test")
-"""Sources of records that time may promote; never the web or a program."""
+TRUSTED = ("user", "test")  # sources of records that time may promote; never the web or a program
 _EVENTS = {"approved": APPROVED, "rejected": REJECTED}
 
 

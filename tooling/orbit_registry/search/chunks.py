@@ -21,8 +21,7 @@ from orbit_registry.model.record import Record
 
 Strategy = Literal["auto", "headers", "delimiter", "fixed", "none"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
-ENOUGH = 3
-"""So many headings, else rules, make `auto` cut at them."""
+ENOUGH = 3  # so many headings, else rules, make `auto` cut at them
 _RULE = re.compile(r"^(?:-{3,}|={3,}|\*{3,})[ \t]*$", re.MULTILINE)
 _EQUALS = re.compile(r"^={3,}[ \t]*$", re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?])[ \t]+|(?<=[。！？])")
@@ -46,21 +45,17 @@ class Chunking:
 class Chunk:
     """One part of a text, its lines counted from 1, both included."""
 
-    code: str
-    """A name that the chunk keeps while its own text stays, whatever happens above it."""
+    code: str  # a name that the chunk keeps while its own text stays, whatever happens above it
     title: str
     breadcrumb: str
     """The headings that lead to it, `Guide > Install > Linux`; of several sections the first and last: `A … C`."""
-    sections: tuple[str, ...]
-    """Every heading in it."""
-    anchors: tuple[str, ...]
-    """What a link to one of them has behind its `#`."""
+    sections: tuple[str, ...]  # every heading in it
+    anchors: tuple[str, ...]  # what a link to one of them has behind its `#`
     first_line: int
     last_line: int
     tokens: int
     body: str
-    continues: bool = False
-    """Whether it begins with the end of the chunk before it."""
+    continues: bool = False  # whether it begins with the end of the chunk before it
     warning: Literal["", "undersized", "oversized"] = ""
 
 

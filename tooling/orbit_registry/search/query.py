@@ -15,8 +15,7 @@ PER_WEIGHT = 0.1
 FRAME = ".,;:!?…"
 QUOTES = "\"'“”‘’«»`"
 IDENTIFIER = re.compile(r"#?\d+|[\w#./:-]*(?:[a-z][A-Z]|_|::|\w/\w|\w\.\w|\d)[\w#./:-]*")
-LONG = 15
-"""A text of more words than that describes a task."""
+LONG = 15  # a text of more words than that describes a task
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +24,9 @@ class Budget:
 
     name: str
     limit: int
-    pool: int
-    """So many of the best texts are ranked by their characters too; 0 is none."""
-    chunks: bool
-    """Whether it looks into the parts of long texts, or at titles, tags and records alone."""
-    linked: bool
-    """Whether it brings what the hits link to."""
+    pool: int  # so many of the best texts are ranked by their characters too; 0 is none
+    chunks: bool  # whether it looks into the parts of long texts, or at titles, tags and records alone
+    linked: bool  # whether it brings what the hits link to
 
 
 BUDGETS: Mapping[str, Budget] = {

@@ -30,14 +30,11 @@ if TYPE_CHECKING:
     from orbit_registry.search.chunks import Chunk
     from orbit_registry.search.vectors import Embedder, Meanings, Vectors
 
-SNIPPET = 150
-"""Characters a snippet has at most."""
+SNIPPET = 150  # characters a snippet has at most
 _WORD = re.compile(r"\S+")
-LINKED = 0.5
-"""What a record that a hit links to is worth, as a part of that hit."""
+LINKED = 0.5  # what a record that a hit links to is worth, as a part of that hit
 MARKS = ".,;:!?()[]'\"`"
-LINKING_HITS = 5
-"""So many of the best hits lead to what they link to."""
+LINKING_HITS = 5  # so many of the best hits lead to what they link to
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +44,7 @@ class Score:
     text: float
     version: float = 1.0
     context: float = 1.0
-    via: str = ""
-    """What led to it where its text did not: an id, or the hit that links to it."""
+    via: str = ""  # what led to it where its text did not: an id, or the hit that links to it
 
     @property
     def total(self) -> float:
@@ -64,12 +60,9 @@ class Hit:
     score: float
     snippet: str
     parts: Score = field(default=Score(0.0))
-    chunk: Chunk | None = None
-    """Its best part, if the text is long."""
-    matched: tuple[str, ...] = ()
-    """The words of the query that the text has."""
-    retired: Retirement | None = None
-    """The closed record that it is, or whose place it took, which led to it."""
+    chunk: Chunk | None = None  # its best part, if the text is long
+    matched: tuple[str, ...] = ()  # the words of the query that the text has
+    retired: Retirement | None = None  # the closed record that it is, or whose place it took, which led to it
 
     @property
     def name(self) -> str:
@@ -90,12 +83,9 @@ class SearchResult:
     omitted: int
     unknown: tuple[str, ...]
     budget: str = "balanced"
-    generic: bool = False
-    """Whether the text named nothing to look for."""
-    note: str = ""
-    """Why less was done than is configured."""
-    retired: tuple[Retirement, ...] = ()
-    """The closed records that the text names."""
+    generic: bool = False  # whether the text named nothing to look for
+    note: str = ""  # why less was done than is configured
+    retired: tuple[Retirement, ...] = ()  # the closed records that the text names
 
 
 @dataclass(frozen=True, slots=True)

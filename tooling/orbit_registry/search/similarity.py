@@ -21,10 +21,8 @@ from orbit_registry.errors import UsageError
 from orbit_registry.hook.words import MARKS
 from orbit_registry.search.text import terms
 
-MOST_PAIRS = 100_000
-"""Thousands of texts that are all alike would make millions of pairs."""
-Scores = dict[tuple[str, str], float]
-"""Cosines by pairs of keys, the smaller key first."""
+MOST_PAIRS = 100_000  # thousands of texts that are all alike would make millions of pairs
+Scores = dict[tuple[str, str], float]  # cosines by pairs of keys, the smaller key first
 
 _SLACK = 1e-9  # more than what rounding can add up to
 _SCALE_BITS = 8  # shares are counted in 256ths
@@ -188,8 +186,7 @@ _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
 _DENYING = "not no never none nothing nobody neither nor without cannot nowhere"  # codespell:ignore nobody
 _NEGATIONS = frozenset(_DENYING.split())
 _AUXILIARIES = "do does did is are be was were can must should shall will would may might has have had it"
-_SUPPORT = frozenset(_AUXILIARIES.split())
-"""Words that come and go with a negation: `retry`, `do not retry`."""
+_SUPPORT = frozenset(_AUXILIARIES.split())  # words that come and go with a negation: `retry`, `do not retry`
 _SHORTENED = re.compile(r"(.*)n['’]t")
 _LISTED = 4
 _ROOTS = {"ca": "can", "wo": "will", "sha": "shall"}
@@ -225,8 +222,7 @@ class Words:
     """The words of a text, cut once for all texts that it is compared with."""
 
     counts: Counter[str]
-    negated: Counter[str]
-    """Each negation with the word after it."""
+    negated: Counter[str]  # each negation with the word after it
 
     @classmethod
     def of(cls, text: str) -> Words:
@@ -250,8 +246,7 @@ def contrast(first: Words, second: Words) -> Contrast | None:
     return Contrast(moved[0], moved[1], alone=True) if len(first.counts) <= _SENTENCE and any(moved) else None
 
 
-_SENTENCE = 40
-"""Texts of up to so many distinct words differ by a moved negation too: `tabs, not spaces`."""
+_SENTENCE = 40  # texts of up to so many distinct words differ by a moved negation too: `tabs, not spaces`
 
 
 def _words(text: str) -> list[str]:

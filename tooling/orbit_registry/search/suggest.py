@@ -17,13 +17,10 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 SURE, LIKELY = 1.0, 0.5
 """What a clue weighs: a name or a citation is meant, files of one commit may meet by chance."""
-ENOUGH = 1.0
-"""What a file's clues must come to, so that having met in one commit is not enough."""
+ENOUGH = 1.0  # what a file's clues must come to, so that having met in one commit is not enough
 MOST_GLOBS = 6
-MOST_SHARE = 0.2
-"""A scope that covers more of the project is shown nowhere but in briefs."""
-FOLDER_FILES = 3
-"""So many files of a folder, or all of them, are replaced by the folder."""
+MOST_SHARE = 0.2  # a scope that covers more of the project is shown nowhere but in briefs
+FOLDER_FILES = 3  # so many files of a folder, or all of them, are replaced by the folder
 
 # No name is longer than 255 bytes; without that bound a long run of signs would be read again from each of them.
 _PATH = re.compile(
@@ -40,8 +37,7 @@ _NO_CODE = re.compile(
 class Clue:
     """One reason to think that a record is about a file or folder; `words` say it to a person."""
 
-    path: str
-    """A tracked file, or a folder with a slash at its end."""
+    path: str  # a tracked file, or a folder with a slash at its end
     words: str
     weight: float
 
@@ -60,8 +56,7 @@ class Tree:
     """The tracked files that a scope may name: no hidden files, no change logs, no lock files, nothing of `without`."""
 
     tracked: Sequence[str]
-    without: frozenset[str] = frozenset()
-    """Documents of decisions; a record about them would be about itself."""
+    without: frozenset[str] = frozenset()  # documents of decisions; a record about them would be about itself
 
     @cached_property
     def files(self) -> frozenset[str]:
@@ -180,14 +175,11 @@ def _reasons(glob: str, clues_by_path: Mapping[str, Mapping[str, Clue]]) -> tupl
 
 # ------------------------------------------------------------------------------------------------------------ gathering
 
-MOST_FILES = 25
-"""A commit that touches more files says little of any two of them."""
-FEW_FILES = 8
-"""A commit that names a record and touches at most so many files is about the record in each."""
+MOST_FILES = 25  # a commit that touches more files says little of any two of them
+FEW_FILES = 8  # a commit that names a record and touches at most so many files is about the record in each
 _MEDIA = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|drawio|pdf|excalidraw)$", re.IGNORECASE)
 """Illustrations: no code that a decision applies to."""
-PROSE = (".md", ".txt", ".rst", ".adoc")
-"""What is changed along with much else."""
+PROSE = (".md", ".txt", ".rst", ".adoc")  # what is changed along with much else
 
 
 def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str, list[Proposal]]:

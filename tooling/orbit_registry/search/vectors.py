@@ -23,8 +23,7 @@ from orbit_registry.errors import ConfigError, UnsafePathError
 from orbit_registry.workspace.files import inside
 from orbit_registry.workspace.workspace import Workspace
 
-LONGEST = 4_000
-"""Characters of a record that its vector is made of, from its title on."""
+LONGEST = 4_000  # characters of a record that its vector is made of, from its title on
 _BATCH = 256
 _EXTRA = "install the extra `orbit-registry[semantic]`, or take `search.model` out of .orbit/config.yaml"
 _LOCATION = "name a folder of the project with a model, without links, or one on the hub, as `search.model`"
@@ -36,8 +35,7 @@ _PROGRAM = 'print {"vectors": [[…], …]}, one vector for each of the `texts` 
 class Embedder:
     """A model that turns texts into vectors of one length; another `name` means that all vectors are made anew."""
 
-    name: str
-    """Which model it is, and in which state."""
+    name: str  # which model it is, and in which state
     embed: Callable[[Sequence[str]], Sequence[Sequence[float]]]
     """Returns a vector for each text; raises `ConfigError` where it can't."""
 

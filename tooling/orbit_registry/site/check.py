@@ -16,8 +16,7 @@ DEAD_ANCHOR = "SITE395"
 FOREIGN = "SITE396"
 SCRIPT = "SITE397"
 _TAG = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*+)((?:[^<>\"']++|\"[^\"]*\"|'[^']*')++)>")
-_TELLING = re.compile(r"(?:id|href|src|data)\s*=", re.IGNORECASE)
-"""Attributes that matter for links."""
+_TELLING = re.compile(r"(?:id|href|src|data)\s*=", re.IGNORECASE)  # attributes that matter for links
 _ATTRIBUTE = re.compile(r"([a-zA-Z][\w-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "embed": "src", "object": "data"}
 _LOADING_RELS = {"stylesheet", "icon", "preload", "preconnect", "dns-prefetch", "modulepreload", "manifest"}

@@ -11,10 +11,8 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, _TokenType
 from pygments.util import ClassNotFound
 
-DIAGRAM_ID = "orbit-diagram-"
-"""How the id of a page's diagram begins; the rest is its number."""
-_LONGEST = 50_000
-"""Longer blocks stay plain: a lexer takes a second for 200 kB."""
+DIAGRAM_ID = "orbit-diagram-"  # how the id of a page's diagram begins; the rest is its number
+_LONGEST = 50_000  # longer blocks stay plain: a lexer takes a second for 200 kB
 _NAME = re.compile(r"[\w+#.-]{1,30}", re.ASCII)
 _PLAIN = frozenset(("n", "o", "p", "w"))
 """Names, operators, punctuation and blanks: most parts of a code, which would double a page."""

@@ -121,13 +121,11 @@ class UserConfig:
     """A repository's own site: its file, the folder of its pages, and the settings that we add to."""
 
     file: Path
-    docs: str
-    """The folder of pages, from the repository's root."""
+    docs: str  # the folder of pages, from the repository's root
     data: dict[str, Any]
     is_trusted: bool = False
     """Whether MkDocs runs it in full anyway: what its pages load and run is its own business."""
-    blocked_reason: str = ""
-    """Why its code is not used; empty if it is."""
+    blocked_reason: str = ""  # why its code is not used; empty if it is
 
     @property
     def code_settings(self) -> tuple[str, ...]:

@@ -19,10 +19,8 @@ from orbit_registry.site.drawing import bar
 from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.publication import Publication
 
-MOST = 16
-"""Most rows; the smallest folders share the last one."""
-LARGE = 0.15
-"""A folder with a larger share of all files has a row for each of its folders."""
+MOST = 16  # most rows; the smallest folders share the last one
+LARGE = 0.15  # a folder with a larger share of all files has a row for each of its folders
 
 
 @dataclass(slots=True)

@@ -12,8 +12,7 @@ from orbit_registry.site.stamps import stamp_of
 MISSING = "SITE399"
 _FOLDER = "assets/orbit/mermaid/"
 _ENTRY = "mermaid.tiny.js"
-_NONE = b""
-"""What the page loads in place of Mermaid."""
+_NONE = b""  # what the page loads in place of Mermaid
 MERMAID = Archive(
     "@mermaid-js/tiny",
     "12.0.0",

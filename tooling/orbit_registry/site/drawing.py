@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-BAR, BAR_GAP, TALL = 3, 1, 16
-"""Of a sparkline, in CSS pixels; a baseline of one more is drawn below the bars."""
+BAR, BAR_GAP, TALL = 3, 1, 16  # of a sparkline, in CSS pixels; a baseline of one more is drawn below the bars
 
 
 def bar(part: int, total: int, most: int) -> str:

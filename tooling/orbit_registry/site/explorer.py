@@ -23,8 +23,7 @@ from orbit_registry.site.words import status_css
 PAGE, DATA = "paths/", "paths.json"
 SCRIPT = "assets/orbit/explorer.js"
 MUST, CONSIDER, UNKNOWN, WAITING, HISTORY = "must", "consider", "unknown", "waiting", "history"
-MOST_FOLDERS, DEEPEST = 150, 3
-"""The tree of folders is a way in, not a listing: so many folders, so deep."""
+MOST_FOLDERS, DEEPEST = 150, 3  # the tree of folders is a way in, not a listing: so many folders, so deep
 
 
 def group_of(record: Record) -> str:

@@ -14,8 +14,7 @@ from orbit_registry.site.sitemap import url_of
 ATOM, JSON_FEED = "feed.xml", "feed.json"
 
 ENTRIES = 50
-LeadOf = Callable[[Record], str]
-"""Says how a record's text begins."""
+LeadOf = Callable[[Record], str]  # says how a record's text begins
 _BLANKS = {ord("\t"): "&#9;", ord("\n"): "&#10;"}
 """Characters that an XML parser turns into spaces in an attribute."""
 _NO_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")

@@ -11,8 +11,7 @@ from orbit_registry.site.urls import relative, safe_segment
 from orbit_registry.site.words import PHASES, items_html, own_columns, tags_of, texts_of
 
 TAGS = "tags/"
-MOST_PAGES = 2000
-"""Words beyond these, the rarest, have no page of their own: the filters find them."""
+MOST_PAGES = 2000  # words beyond these, the rarest, have no page of their own: the filters find them
 
 
 def tag_url(tag: str) -> str:
@@ -40,8 +39,7 @@ class Groups:
     """Which words have a page, and which records are on it."""
 
     tags: dict[str, list[Record]] = field(default_factory=dict)
-    columns: dict[tuple[str, str], dict[str, list[Record]]] = field(default_factory=dict)
-    """By kind and column."""
+    columns: dict[tuple[str, str], dict[str, list[Record]]] = field(default_factory=dict)  # by kind and column
 
     def tag_link(self, tag: str, page: str) -> str | None:
         """Return how a page names a tag's page; None where it has none."""

@@ -35,8 +35,7 @@ class Concern:
     name: str
     command: str
     about: str
-    rows: Sequence[tuple[Record, str, str]]
-    """The records, each with why and the command that sees to it."""
+    rows: Sequence[tuple[Record, str, str]]  # the records, each with why and the command that sees to it
 
 
 def health_html(

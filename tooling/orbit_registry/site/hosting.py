@@ -25,8 +25,7 @@ class Form:
     line: str = MOST_WRITTEN
     branch: str = "{}"
     commit: str = "{}"
-    change: str = "/commit/{}"
-    """The page of a commit."""
+    change: str = "/commit/{}"  # the page of a commit
 
 
 _LINES = re.compile(r"L(\d{1,9})(?:C\d+)?(?:-L?\d+(?:C\d+)?)?")
@@ -63,8 +62,7 @@ class Forge:
     repository: str | None
     branch: str
     commit: str | None = None
-    form: Form | None = None
-    """None for a forge that is not known, which gets no links to files."""
+    form: Form | None = None  # none for a forge that is not known, which gets no links to files
     folder: str = ""
     """Folder of the workspace in the repository; paths are from the workspace, and leave it with `..`."""
 

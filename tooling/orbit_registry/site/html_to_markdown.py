@@ -40,8 +40,7 @@ _CONTAINERS = frozenset(
     | {"caption", "dt", "dd", "li"}
 )
 _BLOCKS = _CONTAINERS | _HEADINGS.keys() | {"ul", "ol", "dl", "table", "blockquote", "pre", "hr", "summary"}
-_ALERTS = frozenset({"note", "tip", "important", "warning", "caution"})
-"""The titles of alerts that GitHub draws."""
+_ALERTS = frozenset({"note", "tip", "important", "warning", "caution"})  # the titles of alerts that GitHub draws
 _VOID = re.compile(r"<(br|hr|img|input|wbr)\b((?:[^>\"]|\"[^\"]*\")*)>")
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _BLANKS, _BREAK = re.compile(" {2,}"), re.compile(r" *(\\\n) *")
@@ -55,8 +54,7 @@ _IS_LIST = re.compile(r"(?:[-*]|\d{1,9}[.)]) ")
 _TASK, _DONE = "task-list-indicator", "orbit-done"
 _NOTE, _NOTES = "footnote-ref", frozenset({"footnote", "footnotes"})
 
-Links = Callable[[str], str]
-"""Says how the target of a link is written."""
+Links = Callable[[str], str]  # says how the target of a link is written
 
 
 @cache

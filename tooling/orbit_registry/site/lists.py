@@ -225,8 +225,7 @@ def documents_html(documents: Sequence[MirroredDocument], titles: Mapping[str, s
 
 
 SCRIPT = "assets/orbit/filter.js"
-MOST_CHOICES = 60
-"""A list with more entries is a text box with suggestions."""
+MOST_CHOICES = 60  # a list with more entries is a text box with suggestions
 FEWEST_RECORDS = 5
 
 

@@ -15,12 +15,9 @@ from orbit_registry.site.urls import linked, safe_segment
 from orbit_registry.site.words import date_of
 
 FULL, FOLDER, BUNDLES = "llms-full.txt", "llms/", "by-path/"
-OPTIONAL = "Optional"
-"""The section that llmstxt.org lets readers skip: pages that list other pages."""
-LARGEST = 48_000
-"""Bytes of a list or a bundle at most: tools that fetch pages for agents cut what is longer."""
-_HEADINGS = 3000
-"""Bytes of these that the headings of a list may have."""
+OPTIONAL = "Optional"  # the section that llmstxt.org lets readers skip: pages that list other pages
+LARGEST = 48_000  # bytes of a list or a bundle at most: tools that fetch pages for agents cut what is longer
+_HEADINGS = 3000  # bytes of these that the headings of a list may have
 _LONGEST_LINE = 200
 
 

@@ -15,8 +15,7 @@ from orbit_registry.site.words import chip, date_of
 
 PAGE = "map/"
 SUPERSEDES = "supersedes"
-DEEPEST = 4
-"""Deeper lines are drawn as far to the right as these."""
+DEEPEST = 4  # deeper lines are drawn as far to the right as these
 
 
 class Line(NamedTuple):

@@ -16,13 +16,11 @@ from orbit_registry.workspace.git import SITE_MANIFEST, Git
 
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 MANIFEST = SITE_MANIFEST
-JOURNAL = ".orbit-site.begun"
-"""Names of new files of a running build, one a line; removed at the end of the build."""
+JOURNAL = ".orbit-site.begun"  # names of new files of a running build, one a line; removed at the end of the build
 FORMAT = "orbit-site 1"
 _BIDI_CONTROLS = re.compile(b"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
 """Bidirectional control characters in UTF-8: an unclosed one affects the text after it."""
-TEMPORARY = ".orbit-site.tmp-"
-"""Prefix of temporary files."""
+TEMPORARY = ".orbit-site.tmp-"  # prefix of temporary files
 LINK_HINT = "the site writes to and removes files in real folders alone: remove the link, or give another folder"
 
 
@@ -43,8 +41,7 @@ class Output:
     """Path from the folder → digest of what was last written there, "" where a build was cut short."""
     after: dict[str, str] = field(default_factory=dict)
     written: int = 0
-    seal: str = ""
-    """Digest of the manifest of the last finished build; "" without one."""
+    seal: str = ""  # digest of the manifest of the last finished build; "" without one
 
     @property
     def unchanged(self) -> int:

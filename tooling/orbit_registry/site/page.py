@@ -20,8 +20,7 @@ from orbit_registry.site.sanitize import clean, headline
 
 _FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.html"
-_SPARKLINE = '<span class="orbit-sparkline"></span>'
-"""Marker for the drawing of votes."""
+_SPARKLINE = '<span class="orbit-sparkline"></span>'  # marker for the drawing of votes
 
 
 @cache

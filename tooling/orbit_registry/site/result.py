@@ -19,17 +19,14 @@ class SiteResult:
     """Counts of files, the findings, and whether the build counts as good."""
 
     out: Path
-    pages: int
-    """HTML files that the site has now."""
+    pages: int  # HTML files that the site has now
     written: int
     unchanged: int
     removed: int
     diagnostics: tuple[Diagnostic, ...]
     seconds: float
-    config: str | None
-    """The repository's own configuration file that was used, or None."""
-    ok: bool = True
-    """False where the build was strict and a finding is more than a note."""
+    config: str | None  # the repository's own configuration file that was used, or None
+    ok: bool = True  # false where the build was strict and a finding is more than a note
     stamps: Mapping[str, str] | None = None
     """Stamps of inputs and outputs by path; None if one may have changed during the build."""
 

@@ -22,14 +22,10 @@ from orbit_registry.workspace.workspace import open_workspace
 
 HOST = "127.0.0.1"
 POLL_SECONDS = 0.1
-AGAIN_SECONDS = 1.0
-"""Pause after a failed build."""
-LIVE = "/.orbit-live/"
-"""Path at which an open page waits for the next build; no page of a site is below it."""
-WAIT_SECONDS = 25.0
-"""How long such a request waits."""
-MOST_LISTED = 20
-"""Most diagnostics in one report."""
+AGAIN_SECONDS = 1.0  # pause after a failed build
+LIVE = "/.orbit-live/"  # path at which an open page waits for the next build; no page of a site is below it
+WAIT_SECONDS = 25.0  # how long such a request waits
+MOST_LISTED = 20  # most diagnostics in one report
 _SCRIPT = f"""\
 (() => {{
   const {{ build, message }} = document.currentScript.dataset;
@@ -230,11 +226,9 @@ class _Watch:
 
     def __init__(self, registry: Registry, folder: Path, server: SiteServer, say: Callable[[str], None]) -> None:
         self._registry, self._folder, self._server, self._say = registry, folder, server, say
-        self._stamps: Mapping[str, str] | None = None
-        """Of what the last try rested on; None where it is not known."""
+        self._stamps: Mapping[str, str] | None = None  # of what the last try rested on; None where it is not known
         self._found: tuple[Diagnostic, ...] = ()
-        self.failure = ""
-        """Why the last try made no site."""
+        self.failure = ""  # why the last try made no site
 
     def begin(self, progress: Progress) -> None:
         """Build for the first time."""

@@ -33,8 +33,7 @@ _TITLE_NUMBER = re.compile(r"^(?:[a-z]{1,8}-{0,2})?\d[\d-]{0,20}-+")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
-Question = Sequence[str]
-"""A method of the site map and what it is asked."""
+Question = Sequence[str]  # a method of the site map and what it is asked
 QUESTIONS = frozenset({"by_name", "cited", "titled", "entry", "target", "image"})
 
 
@@ -50,8 +49,7 @@ class Destination:
     url: str | None
     outside: bool = False
     problem: str | None = None
-    broken: bool = False
-    """The target does not exist; otherwise it only has no place on the site."""
+    broken: bool = False  # the target does not exist; otherwise it only has no place on the site
 
     def address(self, page: str) -> str | None:
         """Return the target as a link on a page names it."""
@@ -64,14 +62,10 @@ class SiteMap:
 
     root: Path
     forge: Forge
-    forms: IdForms
-    """The ids that texts can cite."""
-    records: Mapping[str, str]
-    """Record id → site URL; an id that two records share is absent."""
-    legacy: Mapping[str, str]
-    """Legacy id, or its last part where that is unambiguous → site URL."""
-    documents: Mapping[str, str]
-    """Repository path of a document → site URL of the page that shows its text."""
+    forms: IdForms  # the ids that texts can cite
+    records: Mapping[str, str]  # record id → site URL; an id that two records share is absent
+    legacy: Mapping[str, str]  # legacy id, or its last part where that is unambiguous → site URL
+    documents: Mapping[str, str]  # repository path of a document → site URL of the page that shows its text
     mirrored: Mapping[str, str] = field(default_factory=dict)
     """Those of `documents` that are pages of their own, not part of a record's page."""
     curated: Mapping[str, str] = field(default_factory=dict)
@@ -97,10 +91,8 @@ class SiteMap:
     """A record's file, or its `body.md` → the folder of its feature's design documents."""
     generated: frozenset[str] = frozenset()
     """Paths, as if they stood among the repository's own pages, of the pages that we write the source of."""
-    listed: Sequence[str] | None = None
-    """The files that git tracks or would add, sorted; None if unknown."""
-    assets: set[str] = field(default_factory=set)
-    """Repository paths of images that pages show; expand copies them."""
+    listed: Sequence[str] | None = None  # the files that git tracks or would add, sorted; None if unknown
+    assets: set[str] = field(default_factory=set)  # repository paths of images that pages show; expand copies them
     probed: set[str] = field(default_factory=set)
     """Repository paths that were looked for because a link leads there."""
     destinations: dict[tuple[str, str], Destination] = field(default_factory=dict)

@@ -155,26 +155,18 @@ class SiteSources:
 
     publication: Publication
     documents: tuple[MirroredDocument, ...]
-    folders: tuple[Path, ...]
-    """The folders that were searched for documents."""
+    folders: tuple[Path, ...]  # the folders that were searched for documents
     user_config: UserConfig | None
-    user_files: tuple[str, ...]
-    """The files of the repository's own pages that may be read, from their folder."""
-    adopted: Mapping[str, Record]
-    """The records whose own page is one of these, by its path."""
+    user_files: tuple[str, ...]  # the files of the repository's own pages that may be read, from their folder
+    adopted: Mapping[str, Record]  # the records whose own page is one of these, by its path
     title: str
     site: SiteMap
-    skipped: tuple[Diagnostic, ...]
-    """What was not read because it leads out of the repository."""
+    skipped: tuple[Diagnostic, ...]  # what was not read because it leads out of the repository
     tasks: Tasks
-    kinds: tuple[Kind, ...]
-    """The kinds that have records: decisions, kinds with votes, the others."""
-    curated: Mapping[str, str]
-    """The pages that we write the source of, by their file."""
-    repository: str | None
-    """The web address of the repository, for the header."""
-    release: str | None
-    """The newest tag, for the header."""
+    kinds: tuple[Kind, ...]  # the kinds that have records: decisions, kinds with votes, the others
+    curated: Mapping[str, str]  # the pages that we write the source of, by their file
+    repository: str | None  # the web address of the repository, for the header
+    release: str | None  # the newest tag, for the header
 
     @property
     def header(self) -> dict[str, str]:
@@ -196,19 +188,13 @@ class BuildContext:
     """A staged site: everything that expanding needs, apart from the generator's pages."""
 
     registry: Registry
-    records: Sequence[Record]
-    """Those that the site shows."""
-    freshness: Mapping[str, Freshness]
-    """Of all records that are not fresh, by path."""
-    ground: Dependencies
-    """What all records rest on."""
-    strays: Sequence[str] | None
-    """`relevant_untracked` of the `FreshnessReport`."""
-    citing: Mapping[str, References]
-    """What the files that cite name, by path."""
+    records: Sequence[Record]  # those that the site shows
+    freshness: Mapping[str, Freshness]  # of all records that are not fresh, by path
+    ground: Dependencies  # what all records rest on
+    strays: Sequence[str] | None  # `relevant_untracked` of the `FreshnessReport`
+    citing: Mapping[str, References]  # what the files that cite name, by path
     collection: Collection
-    problems: Sequence[Diagnostic]
-    """Those of the collection, without secrets."""
+    problems: Sequence[Diagnostic]  # those of the collection, without secrets
     sources: SiteSources
     staged: StagedSite
     code: str

@@ -17,10 +17,8 @@ from orbit_registry.workspace.workspace import Workspace, git_folder
 if TYPE_CHECKING:
     from orbit_registry.site.stage import BuildContext
 
-SKEW_NS = 60 * 10**9
-"""By how much the clock of a network disk may be ahead."""
-TICK_NS = 20 * 10**6
-"""By how much the time of a file that is written now may be behind ours."""
+SKEW_NS = 60 * 10**9  # by how much the clock of a network disk may be ahead
+TICK_NS = 20 * 10**6  # by how much the time of a file that is written now may be behind ours
 
 
 def stamp_of(path: str) -> str:

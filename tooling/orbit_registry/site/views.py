@@ -65,12 +65,9 @@ RELATIONS: Mapping[str, str] = {
 }
 """How each relation reads as a label."""
 
-SHORT = 90
-"""Longest field in the margin; longer ones are sections below the prose."""
-MONTHS = 24
-"""How far back votes are counted month by month."""
-_ELSEWHERE = frozenset({"source", "status_raw"})
-"""Fields that every kind's page has."""
+SHORT = 90  # longest field in the margin; longer ones are sections below the prose
+MONTHS = 24  # how far back votes are counted month by month
+_ELSEWHERE = frozenset({"source", "status_raw"})  # fields that every kind's page has
 
 
 class Ref(TypedDict):

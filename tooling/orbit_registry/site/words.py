@@ -10,10 +10,8 @@ from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 
-CITED = "cited"
-"""The last column of an index: how many records and files cite the record."""
-PHASES = ("live", "pending", "closed")
-"""The order of phases in lists."""
+CITED = "cited"  # the last column of an index: how many records and files cite the record
+PHASES = ("live", "pending", "closed")  # the order of phases in lists
 
 
 def status_css(status: Status) -> str:
@@ -35,12 +33,10 @@ def date_of(record: Record) -> str:
 
 _WORD = re.compile(r"[^\W_]+")
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
-_NUMBER = re.compile(r"(?:\S*/)?0*([0-9]{1,5})[-_.][^\W\d][^/]*")
-"""The number that the name of a file begins with."""
+_NUMBER = re.compile(r"(?:\S*/)?0*([0-9]{1,5})[-_.][^\W\d][^/]*")  # the number that the name of a file begins with
 _NEXT_HEADING = re.compile(r"(.*?)(?=^#)", re.DOTALL | re.MULTILINE)
 _KEYS = frozenset({"status", "date", "deciders"})
-_SPELLINGS = {"superceded": "superseded", "supercedes": "supersedes"}
-"""Words of adr-tools."""
+_SPELLINGS = {"superceded": "superseded", "supercedes": "supersedes"}  # words of adr-tools
 
 
 def restates(text: str, record: Record) -> bool:

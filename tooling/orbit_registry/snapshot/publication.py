@@ -46,10 +46,8 @@ class Publication:
 
     workspace: Workspace
     config: PublishConfig
-    everything: Sequence[Record] = ()
-    """All records, those that are withheld among them."""
-    unread: Sequence[str] = ()
-    """The paths of files that hold no readable record."""
+    everything: Sequence[Record] = ()  # all records, those that are withheld among them
+    unread: Sequence[str] = ()  # the paths of files that hold no readable record
     _documents: dict[str, bool] = field(default_factory=dict)
 
     @property

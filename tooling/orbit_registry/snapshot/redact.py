@@ -43,8 +43,7 @@ class RenderedText:
     source: str
     _parts: list[tuple[int, int, int, bool]]
     """Of each part: start in `plain`, start and end in the source, and whether it is written as shown."""
-    _read: list[tuple[int, int]]
-    """Spans of the source that are shown differently, or not at all."""
+    _read: list[tuple[int, int]]  # spans of the source that are shown differently, or not at all
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the source span of a span of `plain`; None if it is written there as shown."""
@@ -107,12 +106,10 @@ def _character(match: re.Match[str]) -> str:
 
 _READINGS = (_MEANT, _BARE)
 """Readings of a text besides the raw one; the second does not see what tags and addresses hold."""
-MASK, REDACTED = "[withheld]", "[redacted]"
-"""Replacements of a withheld name, and of a pattern's match."""
+MASK, REDACTED = "[withheld]", "[redacted]"  # replacements of a withheld name, and of a pattern's match
 _WORD = re.compile(r"%[0-9A-Fa-f]{2}|[A-Za-z]+|[0-9]+|[^\W0-9_A-Za-z]")
 """An escaped character of an address, a run of letters, one of digits, or a letter of another alphabet."""
-_FARTHEST = 8
-"""Most characters between two words of a name: `ADR-0005`, `adr_5`, a title over two lines."""
+_FARTHEST = 8  # most characters between two words of a name: `ADR-0005`, `adr_5`, a title over two lines
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -127,8 +124,7 @@ def _folded(word: str) -> str:
 @dataclass(slots=True)
 class _Node:
     next: dict[str, _Node] = field(default_factory=dict)
-    struck: bool | None = None
-    """Whether the name that ends here is redacted or kept; None if no name ends here."""
+    struck: bool | None = None  # whether the name that ends here is redacted or kept; None if no name ends here
 
 
 def is_masked(text: str) -> bool:

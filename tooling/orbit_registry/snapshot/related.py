@@ -17,8 +17,7 @@ FROM links AS l LEFT JOIN cited_chunks AS c ON c.record_id = l.record_id AND c.t
 """
 
 
-Other = tuple[str, tuple[str, ...]]
-"""A record's id, and the versions that it is for."""
+Other = tuple[str, tuple[str, ...]]  # a record's id, and the versions that it is for
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,7 @@ class RelatedLink:
     start: str
     rel: str
     derived: bool
-    part: LinkedChunk | None = None
-    """Where in a long text the link leads; None where it leads to all of it."""
+    part: LinkedChunk | None = None  # where in a long text the link leads; None where it leads to all of it
     others: tuple[Other, ...] = ()
     """The records of the same file for other versions, where the link names the file."""
 
@@ -69,8 +67,7 @@ class Related:
     reached: tuple[RelatedRecord, ...]
     dangling: tuple[tuple[str, str, bool], ...]
     """Relation, name as written, and whether it is derived, of what the record itself leads to."""
-    cited_in: tuple[tuple[str, int], ...]
-    """Files that hold no record's text, with the lines."""
+    cited_in: tuple[tuple[str, int], ...]  # files that hold no record's text, with the lines
 
 
 _Edge = tuple[RelatedLink, str, str | None]

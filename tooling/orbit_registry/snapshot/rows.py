@@ -48,10 +48,8 @@ class References(NamedTuple):
 
     ids: tuple[tuple[str, int], ...] = ()
     links: tuple[tuple[str, int], ...] = ()
-    lead: str = ""
-    """The first line that says something; of records alone."""
-    entry: tuple[int, int] | None = None
-    """The lines of a decision's entry in its document."""
+    lead: str = ""  # the first line that says something; of records alone
+    entry: tuple[int, int] | None = None  # the lines of a decision's entry in its document
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Self:
@@ -274,12 +272,9 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 class Rows:
     """The rows of every table as JSON objects, in the order that the digest is taken in."""
 
-    shared: Mapping[str, Sequence[str]]
-    """What git carries."""
-    local: Mapping[str, Sequence[str]]
-    """What only this machine has: its inbox, its findings."""
-    hashes: Mapping[str, str]
-    """Each record's path and a hash of all its rows but links."""
+    shared: Mapping[str, Sequence[str]]  # what git carries
+    local: Mapping[str, Sequence[str]]  # what only this machine has: its inbox, its findings
+    hashes: Mapping[str, str]  # each record's path and a hash of all its rows but links
     texts: Mapping[tuple[str, int], Fields]
     """What searches find: texts by a record's id or a skill's path, and the number of the chunk."""
 

@@ -27,10 +27,8 @@ PUBLISH = ("site", "publish")
 _PUBLISH_KEY = ".".join(PUBLISH)
 CHOICES = ("kinds", "statuses", "tags")
 LEARNINGS, MAPPING = "learnings_config", "agent_category_mapping"
-GENERAL = "general"
-"""The category for every agent, and the only one for unknown agents."""
-_LONGEST_PLAIN_NAME = 100
-"""A length far below the schema's limit."""
+GENERAL = "general"  # the category for every agent, and the only one for unknown agents
+_LONGEST_PLAIN_NAME = 100  # a length far below the schema's limit
 _SEPARATORS = re.compile(r"[\s_]+")
 
 
@@ -55,8 +53,7 @@ class PublishConfig:
     statuses: NameFilter = field(default_factory=NameFilter)
     tags: NameFilter = field(default_factory=NameFilter)
     redact: tuple[re.Pattern[str], ...] = ()
-    is_set: bool = False
-    """Whether the section has any limit."""
+    is_set: bool = False  # whether the section has any limit
 
 
 def publish_config(data: Mapping[str, Any]) -> PublishConfig:
@@ -195,18 +192,15 @@ class AdrConfig:
 
     style: Literal["file", "log"]
     folder: str
-    folders: tuple[str, ...] = ()
-    """Every folder with adopted decision documents, besides `folder`."""
-    log: str = ""
-    """The log for new decisions; empty where they are files."""
+    folders: tuple[str, ...] = ()  # every folder with adopted decision documents, besides `folder`
+    log: str = ""  # the log for new decisions; empty where they are files
 
 
 @dataclass(frozen=True, slots=True)
 class TasksConfig:
     """Where tasks are, and the commands that find and classify a task."""
 
-    url: str
-    """The address of a task, `{id}` in place of its id."""
+    url: str  # the address of a task, `{id}` in place of its id
     command: tuple[str, ...]
     classifier: tuple[str, ...]
     timeout_seconds: float
@@ -228,8 +222,7 @@ class Config:
     duplicates: Mapping[str, float]
     learnings: LearningsConfig
     tasks: TasksConfig
-    raw: Mapping[str, Any]
-    """The content of the file."""
+    raw: Mapping[str, Any]  # the content of the file
 
     def setting(self, section: str, name: str) -> Any:
         """Return one key of a section: from the file, else the default."""

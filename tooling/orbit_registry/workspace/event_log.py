@@ -26,11 +26,9 @@ from orbit_registry.workspace.workspace import Workspace
 
 LONGEST_LINE = 65_536
 MOST_IDS = 200
-AHEAD_SECONDS = 86_400
-"""Events dated further ahead come from a wrong clock, and are skipped."""
+AHEAD_SECONDS = 86_400  # events dated further ahead come from a wrong clock, and are skipped
 LONGEST_MS = 86_400_000
-BACK_SECONDS = 60
-"""Processes write in parallel, so a line may be a little older than the one before it."""
+BACK_SECONDS = 60  # processes write in parallel, so a line may be a little older than the one before it
 _WORD = re.compile(r"[A-Za-z0-9_][\w.:/ -]{0,99}\Z")
 
 
@@ -76,25 +74,18 @@ class LoggedEvent:
     agent: str
     shown: tuple[str, ...]
     opened: tuple[str, ...]
-    failed: tuple[str, ...]
-    """Records whose `error_pattern` matched a failure."""
+    failed: tuple[str, ...]  # records whose `error_pattern` matched a failure
     omitted: int
     skip_reason: str
     fault: str
     ms: float | None
     tokens: int | None
-    withheld: tuple[str, ...] = ()
-    """Records that the experiment withheld from the session."""
-    paths: tuple[str, ...] = ()
-    """Files that were asked about, from the root."""
-    writes: bool = False
-    """The call writes these files."""
-    command: str = ""
-    """Hash of the shell command."""
-    tests: bool = False
-    """The command runs tests."""
-    is_failure: bool = False
-    """The call failed."""
+    withheld: tuple[str, ...] = ()  # records that the experiment withheld from the session
+    paths: tuple[str, ...] = ()  # files that were asked about, from the root
+    writes: bool = False  # the call writes these files
+    command: str = ""  # hash of the shell command
+    tests: bool = False  # the command runs tests
+    is_failure: bool = False  # the call failed
 
 
 @dataclass(slots=True)
@@ -104,13 +95,10 @@ class LogScan:
     files: list[str] = field(default_factory=list)
     size: int = 0
     lines: int = 0
-    line: int = 0
-    """Last line of the current file, from 1."""
-    offset: int = 0
-    """Bytes read of the current file; a pass begins there in its first file."""
+    line: int = 0  # last line of the current file, from 1
+    offset: int = 0  # bytes read of the current file; a pass begins there in its first file
     skipped: Counter[str] = field(default_factory=Counter)
-    backwards: int = 0
-    """Events more than a minute older than the one before them."""
+    backwards: int = 0  # events more than a minute older than the one before them
 
 
 def log_files(state: Path) -> list[Path]:

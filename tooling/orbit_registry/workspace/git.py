@@ -29,10 +29,8 @@ _REMOTE = re.compile(
 _PROGRAM_KEYS = (
     r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
 )
-SITE_MANIFEST = ".orbit-site.json"
-"""The file that marks a folder as a built site."""
-_SPECIAL = re.compile(r"[\\*?\[\]]| (?= *\Z)")
-"""Characters with a meaning in a pattern of git."""
+SITE_MANIFEST = ".orbit-site.json"  # the file that marks a folder as a built site
+_SPECIAL = re.compile(r"[\\*?\[\]]| (?= *\Z)")  # characters with a meaning in a pattern of git
 _REPOSITORY_SCOPES = ("local", "worktree")
 _BORROWED = ("objects", "shallow")
 _NO_DOWNLOADS = ("-c", "filter.lfs.process=", "-c", "filter.lfs.smudge=", "-c", "filter.lfs.required=false")

@@ -21,14 +21,10 @@ from orbit_registry.errors import OrbitError, ProgramError, RefusedError
 from orbit_registry.workspace.files import read_bytes, write_atomic
 from orbit_registry.workspace.workspace import Workspace, git_folder, user_home
 
-Commands = Mapping[str, tuple[str, ...]]
-"""Commands by their configuration key."""
-LARGEST = 1_000_000
-"""Bytes of a program's output, and of a file of allowed commands."""
-LONGEST_COMPLAINT = 500
-"""Characters of a program's error output in a message."""
-SWITCH = "ORBIT_PROGRAMS"
-"""The environment variable that allows or forbids all commands."""
+Commands = Mapping[str, tuple[str, ...]]  # commands by their configuration key
+LARGEST = 1_000_000  # bytes of a program's output, and of a file of allowed commands
+LONGEST_COMPLAINT = 500  # characters of a program's error output in a message
+SWITCH = "ORBIT_PROGRAMS"  # the environment variable that allows or forbids all commands
 _OTHERS_WRITE = 0o022
 _BETWEEN = re.compile(r"[\s;|&()<>{}\[\]`$\"'=,:]+")
 """Separators of names within a word: of shell code, an option with its value, or JSON."""

@@ -76,10 +76,8 @@ RESERVED_NAMES = frozenset(
     {"config.yaml", "baseline.yaml", "schemas", "state", "inbox", "kinds", "imported-from-orbit", ".gitignore"}
 )
 """Names in `.orbit/` that are no folder of a kind."""
-CACHE = f"{ORBIT}/state/cache"
-"""Folder of derived files in a writable checkout."""
-DEFAULT_BRANCH = "default-branch"
-"""The value of `push.trust` that trusts the default branch alone."""
+CACHE = f"{ORBIT}/state/cache"  # folder of derived files in a writable checkout
+DEFAULT_BRANCH = "default-branch"  # the value of `push.trust` that trusts the default branch alone
 
 
 @dataclass(frozen=True)

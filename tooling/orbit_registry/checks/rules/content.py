@@ -60,8 +60,7 @@ def _below(value: object, pointer: Pointer) -> Iterator[_Text]:
             yield from _below(entry, (*pointer, index))
 
 
-_NAMED = "docs/adr/0001-prose.md"
-"""A name that lets a bare body be read as one decision."""
+_NAMED = "docs/adr/0001-prose.md"  # a name that lets a bare body be read as one decision
 
 
 def _decision_of(context: CheckContext, record: Record) -> AdrDocument | None:
@@ -162,8 +161,7 @@ def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 CHARACTERS_A_TOKEN = 4
-MOST_IN_A_DOCUMENT = 40_000
-"""Characters; about 6,000 words, half an hour of reading."""
+MOST_IN_A_DOCUMENT = 40_000  # characters; about 6,000 words, half an hour of reading
 
 
 @check("ORB404", Severity.WARNING, "split it, or move the detail into a document and link to it")

@@ -190,8 +190,7 @@ def changed_copy(context: CheckContext) -> Iterator[Diagnostic]:
             yield changed_copy.at(Location(source.path), message, hint=hint, record=record)
 
 
-_GLOBAL_DIGITS = 4
-"""Shorter numbers in logs are local to their document, so they may come again elsewhere."""
+_GLOBAL_DIGITS = 4  # shorter numbers in logs are local to their document, so they may come again elsewhere
 
 
 @check(
@@ -287,8 +286,7 @@ def _problems(
 
 _LONGEST_TITLE = 300
 _MARKS = re.compile(r"[`*_\\]")
-_NEARNESS = {"closed": 0, "pending": 1, "live": 2}
-"""How near each phase is to being live."""
+_NEARNESS = {"closed": 0, "pending": 1, "live": 2}  # how near each phase is to being live
 
 
 def _finding(

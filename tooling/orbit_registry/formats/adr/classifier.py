@@ -59,8 +59,7 @@ _NAME_ALONE = "a number in its name, but neither a title, nor a status, nor a se
 _NO_VERDICT = "a request for comments that states no known status"
 NOTHING_DECIDED = "a number and a status, but nothing that it decides"
 _STATUS_ALONE = "a status, as pages of a manual have one, but nothing that it decides"
-_DECIDED = EVIDENCE - {"context"}
-"""Sections that manual pages lack; many have `Background`."""
+_DECIDED = EVIDENCE - {"context"}  # sections that manual pages lack; many have `Background`
 _NUMBER_ALONE = "a number or a date in its name, but no status and no section that holds a decision"
 _SESSION = "a log of a session, by its name"
 _COPY = "a copy that a site generator keeps, of an older version or in another language"

@@ -41,10 +41,8 @@ _REQUEST = re.compile(r"rfcs?[-_ ]?\d", re.IGNORECASE)
 _ORDER = re.compile(r"^(?:\d{1,2}[-_. ]+|[_.]+)")
 _ARCHIVE = re.compile(r"archive[sd]?|archivio|archivo|attic|old|history", re.IGNORECASE)
 _OF_DECISIONS = re.compile(r"[-_ ](?:adrs?|decisions?)$", re.IGNORECASE)
-_FAR = 2
-"""Folders above a document that may state its status."""
-_FEWEST_DIGITS = 3
-"""Digits of a bare number: `1-intro.md` and `02-setup.md` are chapters of a guide."""
+_FAR = 2  # folders above a document that may state its status
+_FEWEST_DIGITS = 3  # digits of a bare number: `1-intro.md` and `02-setup.md` are chapters of a guide
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +50,9 @@ class FileName:
     """Parts of a name with a number or a date: `adr-0042-use-x` is `adr-`, `0042`, `-`, `use-x`."""
 
     lead: str
-    number: str | None
-    """With its zeros; None for a date."""
-    dated: str
-    """The date, month or quarter as written, else ''."""
-    date: str | None
-    """The date in ISO form; None for a month or a quarter."""
+    number: str | None  # with its zeros; None for a date
+    dated: str  # the date, month or quarter as written, else ''
+    date: str | None  # the date in ISO form; None for a month or a quarter
     dash: str
     title: str
 

@@ -38,8 +38,7 @@ class Field:
     value: str
     values: tuple[str, ...]
     span: Span
-    line: Span
-    """All lines of the field."""
+    line: Span  # all lines of the field
 
 
 def read_fields(text: str, span: Span) -> tuple[Field, ...]:
@@ -151,12 +150,10 @@ class Header:
 
     document: Document
     zone: tuple[Span, ...]
-    headings: tuple[Heading, ...]
-    """Without the decision's own heading."""
+    headings: tuple[Heading, ...]  # without the decision's own heading
     fields: tuple[Field, ...]
     in_log: bool
-    citations: tuple[Citation, ...] = ()
-    """All ids cited in the file."""
+    citations: tuple[Citation, ...] = ()  # all ids cited in the file
 
     @property
     def text(self) -> str:
@@ -174,10 +171,8 @@ class Style:
     """A way of stating metadata."""
 
     name: str
-    read: Callable[[Header], Iterator[Fact]]
-    """Yields the facts that a header states in this style."""
-    render: Callable[[Fact, str], str]
-    """Returns the replacement of a fact's span for a new value."""
+    read: Callable[[Header], Iterator[Fact]]  # yields the facts that a header states in this style
+    render: Callable[[Fact, str], str]  # returns the replacement of a fact's span for a new value
     insertion: Callable[[Header, str, str], tuple[int, str] | None]
     """Returns offset and text of an insertion that states a key; None if the style is not in use."""
 

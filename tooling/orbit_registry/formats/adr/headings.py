@@ -35,8 +35,7 @@ _RUN_IN = re.compile(
     r"[ \t]{0,3}(?P<mark>\*\*|__)(?P<name>[^\W\d_](?:[^\W\d_]|[ &/-]){1,50}?)[ ]?"
     r"(?P<stop>[.:：]?)(?P=mark)(?P<after>[.:：]?)"
 )
-_LONGEST = 300
-"""Longest heading that may state a value."""
+_LONGEST = 300  # longest heading that may state a value
 _WORD = re.compile(r"[^\W\d_]+")
 _EMPHASIS = r"(?:\*\*|__|\*|_)?"
 COST = re.compile(
@@ -170,8 +169,7 @@ def has_decision_sections(sections: Sequence[Section], *, alone: bool) -> bool:
 
 
 _OUT_OF_FORCE = ("rejected", "deprecated", "superseded")
-_NO_TITLES = word_set("forms")
-"""Headings that name the form; the file's name is the better title."""
+_NO_TITLES = word_set("forms")  # headings that name the form; the file's name is the better title
 _TITLES = word_set("titles")
 _WORDY = re.compile(
     r"(?:Architectur(?:e|al) Decision(?: Record)?|(?:ADR|RFC)(?:[- ]?\d{8}-\d{1,3})?|Decision Record)"
@@ -225,10 +223,8 @@ class TitleParts:
     number_span: Span | None
     title: str
     title_span: Span
-    code: str = ""
-    """Code of a log's entry that is neither `ADR` nor a bare number: `D1`."""
-    date: str | None = None
-    """Date of a log's entry without a number."""
+    code: str = ""  # code of a log's entry that is neither `ADR` nor a bare number: `D1`
+    date: str | None = None  # date of a log's entry without a number
 
 
 def split_title(text: str, span: Span, plain: str, expected: str | None = None) -> TitleParts:

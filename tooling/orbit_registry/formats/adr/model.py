@@ -7,8 +7,7 @@ from orbit_registry.formats.position import Position, Problem, Span
 
 Status = Literal["proposed", "accepted", "rejected", "deprecated", "superseded", "unknown"]
 
-FOLDER = "folder"
-"""Format of a document that states no status, in a folder named after one."""
+FOLDER = "folder"  # format of a document that states no status, in a folder named after one
 
 Rel = Literal[
     "supersedes",
@@ -50,8 +49,7 @@ class Section:
     level: int
     body: Span
     position: Position
-    run_in: bool = False
-    """The heading is the bold start of a paragraph (`**Context.** …`)."""
+    run_in: bool = False  # the heading is the bold start of a paragraph (`**Context.** …`)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +111,7 @@ class AdrDocument:
     format: str
     """Style of the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`), or `folder` if only the
     folder's name states it, or `none`."""
-    anchor: str
-    """The explicit `{#id}` of the heading, or ''."""
+    anchor: str  # the explicit `{#id}` of the heading, or ''
     position: Position
     span: Span
     heading_span: Span | None

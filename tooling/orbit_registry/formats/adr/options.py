@@ -14,8 +14,7 @@ from orbit_registry.formats.position import Span
 LONGEST_OPTION, LONGEST_REASON, MOST_OPTIONS = 200, 300, 50
 LONGEST_NAME, LONGEST_TEXT = 400, 4_000
 """Characters that are read of a name or heading, and of another text: patterns take longer than linear time."""
-LIKE = 0.5
-"""Share of words that an option and the text of the choice have in common at least."""
+LIKE = 0.5  # share of words that an option and the text of the choice have in common at least
 
 
 def _alternation(name: str) -> str:

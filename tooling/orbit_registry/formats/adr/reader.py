@@ -40,8 +40,7 @@ from orbit_registry.formats.citations import Citation, IdForms, find_citations
 from orbit_registry.formats.markdown import Document, Heading, is_markdown, parse_markdown, within
 from orbit_registry.formats.position import Position, Problem, Span
 
-STYLES = (FRONT_MATTER, BULLETS, LINES, TABLE, SECTIONS, BADGE)
-"""The first style that states a fact wins."""
+STYLES = (FRONT_MATTER, BULLETS, LINES, TABLE, SECTIONS, BADGE)  # the first style that states a fact wins
 DATE_PROBLEMS = ("adr-date-unclear", "adr-date-order")
 """Codes of the problems of a date: unreadable, or ambiguous between day and month."""
 _RELS = frozenset(get_args(Rel))
@@ -55,10 +54,8 @@ class Outline:
     parts: TitleParts
     number: str | None
     span: Span
-    body: Span
-    """The text below the heading."""
-    named_date: tuple[str, str] | None
-    """The date in the heading or the path, and which of the two."""
+    body: Span  # the text below the heading
+    named_date: tuple[str, str] | None  # the date in the heading or the path, and which of the two
     changelog_date: Fact | None = None
 
 
@@ -318,12 +315,10 @@ def _short(text: str) -> str:
     return f"`{flat[:57]}…`" if len(flat) > 58 else f"`{flat}`"
 
 
-_DECISIONS = IdForms(("ADR-",))
-"""How decision documents refer to each other, in any repository."""
+_DECISIONS = IdForms(("ADR-",))  # how decision documents refer to each other, in any repository
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
-UNNAMED = "adr-entry-unnamed"
-"""Code of the problem of a log's section that may be meant as an entry."""
+UNNAMED = "adr-entry-unnamed"  # code of the problem of a log's section that may be meant as an entry
 _OF_SERIES = re.compile(r"(?P<code>[A-Za-z]{2,8})[-_ ]?(?P<number>\d{1,6})(?!\w)")
 _NUMBER_FIELD = re.compile(r"(?:ADR[- #]{0,2})?(?P<number>\d{1,9})", re.IGNORECASE)
 _BULLET = re.compile(r"\s*[-*+][ ]")

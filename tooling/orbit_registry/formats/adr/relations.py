@@ -15,8 +15,7 @@ PARTLY = f"(?:{choice('partly')})"
 _IN = rf"(?:[ -]{PARTLY})?"
 _CJK_IN = rf"[ ]?(?:{PARTLY}[ ]?)?"
 _PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
-_LEAD = 8
-"""Longest text before such a target."""
+_LEAD = 8  # longest text before such a target
 _NO_LETTER = r"(?<![^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
 """Preceded by no letter, except of scripts without blanks."""
 PART = rf"(?:(?<!all[ ])(?<!as[ ]){_NO_LETTER}(?:{choice('part_words')})(?![^\W\d_])|{choice('part_signs')})"
@@ -25,8 +24,7 @@ WITHIN = (
     r"(?:[^.;,:()|·—–\r\n]|[.,](?=[ ]?\d)|,[ ][^.;,:()|·—–\r\n]{1,40},(?=[ ])|\r?\n(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
 )
 """Text between that and its verb, including an insertion between two commas."""
-_FAR = 80
-"""Characters before a verb that may name a part."""
+_FAR = 80  # characters before a verb that may name a part
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 OF_ITSELF = (
     r"(?:this|the)[ ](?:(?:architecture[ ])?decision(?:[ ]record)?|adr|rfc|record|document|proposal)"
@@ -111,10 +109,8 @@ class Phrase:
     target: str
     text: str
     span: Span
-    verb: Span
-    """Includes the words that limit it to a part."""
-    of_part: bool = False
-    """Only a part is replaced, which amends the whole."""
+    verb: Span  # includes the words that limit it to a part
+    of_part: bool = False  # only a part is replaced, which amends the whole
 
 
 def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:

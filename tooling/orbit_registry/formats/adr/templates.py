@@ -15,8 +15,7 @@ from orbit_registry.formats.adr.writer import heading_title, newline_of
 from orbit_registry.formats.markdown import Document, parse_markdown
 from orbit_registry.formats.position import Span
 
-PROMPTS: Mapping[str, str] = VOCABULARY["english"]
-"""Prompts of sections, by their standard names."""
+PROMPTS: Mapping[str, str] = VOCABULARY["english"]  # prompts of sections, by their standard names
 COST = PROMPTS["negative"].removeprefix("- ")
 
 

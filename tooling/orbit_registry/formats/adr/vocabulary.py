@@ -62,8 +62,7 @@ def field_of(key: str) -> str | None:
 class Language:
     """Prompts and status words for new decisions in a language."""
 
-    headings: frozenset[str]
-    """Words of its section headings that no other language has, in lower case."""
+    headings: frozenset[str]  # words of its section headings that no other language has, in lower case
     why: str
     what: str
     option: str
@@ -72,15 +71,11 @@ class Language:
     cost: str
     harder: str
     statuses: Mapping[Status, str]
-    superseded_by: str
-    """Words before the successor."""
+    superseded_by: str  # words before the successor
     amendments: str
-    consequences: str
-    """Heading of the consequences."""
-    words: frozenset[str]
-    """Its status words, all of them, in lower case."""
-    keys: frozenset[str]
-    """Names of the status key that few other languages have."""
+    consequences: str  # heading of the consequences
+    words: frozenset[str]  # its status words, all of them, in lower case
+    keys: frozenset[str]  # names of the status key that few other languages have
 
     def status(self, status: str, raw: str) -> str:
         """Return a status, or `Superseded by X`, in this language, like the document's own status `raw`.
@@ -154,8 +149,7 @@ def language_of_status(raw: str, key: str, headings: Iterable[str]) -> Language 
     return next((some[0] for some in (by_key, candidates) if len(some) == 1), None)
 
 
-Order = Literal["day", "month"]
-"""Which number comes first in a date."""
+Order = Literal["day", "month"]  # which number comes first in a date
 
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
 _OF = r"(?:\.?,?[ -](?:de |del |of )?)"
@@ -176,8 +170,7 @@ _DATES = tuple(
 )
 
 _SLASHED = re.compile(r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])")
-_MARKS = "*_`{}[]()<>\"' \t\r\n"
-"""Characters around a date."""
+_MARKS = "*_`{}[]()<>\"' \t\r\n"  # characters around a date
 
 
 def is_iso_date(text: str) -> bool:

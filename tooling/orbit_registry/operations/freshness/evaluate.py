@@ -43,8 +43,7 @@ class Dependencies:
 
     inputs: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
-    sources: tuple[tuple[str, str], ...] = ()
-    """Files that texts were taken from, each with the hash it had then."""
+    sources: tuple[tuple[str, str], ...] = ()  # files that texts were taken from, each with the hash it had then
 
     @classmethod
     def of(cls, records: Iterable[Record], kinds: Collection[str]) -> Dependencies:
@@ -170,15 +169,12 @@ class FreshnessReport:
 
     records: Iterable[Record]
     filesystem: FilesystemView
-    tracked: Sequence[str] | None
-    """Tracked files; None where git lists none."""
-    untracked: Sequence[str]
-    """Files that git would add."""
+    tracked: Sequence[str] | None  # tracked files; None where git lists none
+    untracked: Sequence[str]  # files that git would add
     missing_documents: Collection[str]
     now: datetime
     config: Config
-    dependencies: Dependencies = field(default_factory=Dependencies)
-    """What was looked at."""
+    dependencies: Dependencies = field(default_factory=Dependencies)  # what was looked at
 
     @cached_property
     def freshness(self) -> Mapping[str, Freshness]:

@@ -120,8 +120,7 @@ class DanglingNames:
     record: Record
     globs: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    """References of its evidence."""
+    files: tuple[str, ...] = ()  # references of its evidence
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,13 +23,11 @@ NEVER = "never"
 class Verification:
     """What `verify` changes besides the hashes; None leaves a field unchanged."""
 
-    by: str | None = None
-    """Who verified it; None: the person who runs this."""
+    by: str | None = None  # who verified it; None: the person who runs this
     add: Sequence[str] = ()
     remove: Sequence[str] = ()
     volatility: str | None = None
-    expires: str | None = None
-    """A day, a moment, or `never`."""
+    expires: str | None = None  # a day, a moment, or `never`
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,8 +40,7 @@ class MergeState:
     operation: str | None
     commits: Mapping[Side, str | None]
     """The commit of each side; None where the operation names none (a stash, a squash)."""
-    unmerged: Mapping[str, Mapping[Side, str]]
-    """Path → side → blob, for each path that git could not merge."""
+    unmerged: Mapping[str, Mapping[Side, str]]  # path → side → blob, for each path that git could not merge
     _texts: dict[tuple[Side, str], str | None] = field(default_factory=dict, repr=False)
 
     def text(self, side: Side, path: str) -> str | None:
@@ -174,10 +173,8 @@ class MergedRecord:
     uid: str
     paths: dict[Side, str] = field(default_factory=dict)
     texts: dict[Side, str] = field(default_factory=dict)
-    final: str = ""
-    """The id it has after the merge."""
-    aliases: tuple[str, ...] = ()
-    """New names, where the merge itself gives it a new number."""
+    final: str = ""  # the id it has after the merge
+    aliases: tuple[str, ...] = ()  # new names, where the merge itself gives it a new number
     reason: str = ""
 
     def id_on(self, side: Side) -> str | None:
@@ -231,8 +228,7 @@ class MergedRecords:
     """The records of a merge, and the files whose records can't be told."""
 
     all: tuple[MergedRecord, ...]
-    unreadable: Mapping[str, str]
-    """Path → why."""
+    unreadable: Mapping[str, str]  # path → why
 
     def renames(self, side: Side) -> dict[str, str]:
         """Return what the ids of one side become."""

@@ -51,15 +51,12 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 class ResolveReport:
     """What `resolve` did, or with `dry_run` would do. Paths are from the root."""
 
-    operation: str | None
-    """merge, rebase, cherry-pick or revert; None where git names none."""
+    operation: str | None  # merge, rebase, cherry-pick or revert; None where git names none
     renumbered: tuple[Renumbered, ...] = ()
-    files: tuple[ChangedFile, ...] = ()
-    """Files that changed, were merged or moved."""
+    files: tuple[ChangedFile, ...] = ()  # files that changed, were merged or moved
     unresolved: Mapping[str, str] = field(default_factory=dict)
     """Records, logs and votes that need a person, and why."""
-    others: tuple[str, ...] = ()
-    """Files in conflict that are none of the registry's."""
+    others: tuple[str, ...] = ()  # files in conflict that are none of the registry's
     unclear: tuple[Unclear, ...] = ()
     unstaged: tuple[str, ...] = ()
     """Files that changed but were not added, because they held other changes or were not tracked."""

@@ -204,8 +204,7 @@ _LATEST = ("updated_at",)
 _UNMERGED_LISTS = ("freshness.fingerprint",)
 _VERIFIED = ("fingerprint", "verified_at", "verified_by")
 _FAILURE, _ATTEMPTS = "failure", "attempts"
-_FAILURE_FIELDS = ("title", "reason", "ttl_days")
-"""What a failure says anew each time its target fails."""
+_FAILURE_FIELDS = ("title", "reason", "ttl_days")  # what a failure says anew each time its target fails
 
 
 class _ContestedError(Exception):
@@ -355,28 +354,19 @@ class Resolution:
     state: MergeState
     subjects: MergedRecords
     draft: ChangeSet
-    resolved: set[str] = field(default_factory=set)
-    """Unmerged paths that are settled."""
-    reasons: dict[str, str] = field(default_factory=dict)
-    """Unmerged paths that need a person → why."""
-    created: set[str] = field(default_factory=set)
-    """Paths that the merge brings into being or moves."""
-    drafted: set[str] = field(default_factory=set)
-    """Uids of the records that were drafted."""
-    documents: dict[str, str] = field(default_factory=dict)
-    """Uid → where the record's document is afterwards."""
-    moves: dict[str, str] = field(default_factory=dict)
-    """Documents that move: old path → new path."""
+    resolved: set[str] = field(default_factory=set)  # unmerged paths that are settled
+    reasons: dict[str, str] = field(default_factory=dict)  # unmerged paths that need a person → why
+    created: set[str] = field(default_factory=set)  # paths that the merge brings into being or moves
+    drafted: set[str] = field(default_factory=set)  # uids of the records that were drafted
+    documents: dict[str, str] = field(default_factory=dict)  # uid → where the record's document is afterwards
+    moves: dict[str, str] = field(default_factory=dict)  # documents that move: old path → new path
     owners: dict[str, Mapping[str, str]] = field(default_factory=dict)
     """Document of one record → what an id in a link to it becomes; a log, which both sides share, tells nothing."""
-    came_from: dict[str, str] = field(default_factory=dict)
-    """New path → the path it has on its side."""
-    belongs: dict[str, Side] = field(default_factory=dict)
-    """Files that are one side's alone."""
+    came_from: dict[str, str] = field(default_factory=dict)  # new path → the path it has on its side
+    belongs: dict[str, Side] = field(default_factory=dict)  # files that are one side's alone
     translated: set[str] = field(default_factory=set)
     """Files that were merged from versions whose citations were put right before."""
-    done: dict[str, str] = field(default_factory=dict)
-    """Path → what was done with it, in words."""
+    done: dict[str, str] = field(default_factory=dict)  # path → what was done with it, in words
 
     def settle(self, path: str, text: str | None, what: str) -> bool:
         """Draft the text of an unmerged path, unless a person has worked on it; says whether it was drafted."""
