@@ -30,7 +30,7 @@ def test_codes_and_names_are_unique() -> None:
 
 @each_check
 def test_a_check_speaks_for_itself(check: Check) -> None:
-    assert re.fullmatch(r"ORB[1-9]\d\d", check.code)
+    assert re.fullmatch(r"ORB[1-9]\d{2,3}", check.code)
     assert re.fullmatch(r"[a-z]+(?:-[a-z]+)*", check.name)
     assert check.summary.endswith(".")
     assert check.hint
@@ -47,11 +47,11 @@ def test_a_check_has_a_section_in_the_docs(check: Check) -> None:
 
 
 def test_the_table_of_families_has_every_check() -> None:
-    rows = re.findall(r"(?m)^\| (\d)xx [^|]+\| (.+) \|$", (ROOT / DOCS / "index.md").read_text("utf-8"))
+    rows = re.findall(r"(?m)^\| (\d+)xx [^|]+\| (.+) \|$", (ROOT / DOCS / "index.md").read_text("utf-8"))
     listed = [
         (code, name, family) for family, cell in rows for code, name in re.findall(r"\[(ORB\d+)\]\S+ (\S+)", cell)
     ]
-    assert listed == sorted((check.code, check.name, check.code[3]) for check in all_checks())
+    assert listed == [(check.code, check.name, check.code[3:-2]) for check in all_checks()]
 
 
 @each_check

@@ -361,14 +361,14 @@ class Registry:
 
     def check(
         self, paths: Sequence[str] = (), *, against: str | None = None, fix: Fix = False, everything: bool = False,
-        announce: Announce = lambda _diagnostic, _changes: None, dry_run: bool = False,
+        announce: Announce = lambda _diagnostic, _changes: None, dry_run: bool = False, proposed: bool = False,
     ) -> CheckOutcome:  # fmt: skip
         """Run the gate."""
         from orbit_registry.checks import engine
 
         return engine.gate(
             self.workspace, self.refresh, paths=paths, against=against, fix=fix, everything=everything,
-            announce=announce, dry_run=dry_run,
+            announce=announce, dry_run=dry_run, proposed=proposed,
         )  # fmt: skip
 
     def update_baseline(self) -> tuple[int, bool]:

@@ -87,7 +87,11 @@ def all_checks() -> tuple[Check, ...]:
     ]
     members = [member for module in modules for value in vars(module).values()
                for member in (value if isinstance(value, tuple) else (value,))]  # fmt: skip
-    return tuple(sorted((member for member in members if isinstance(member, Check)), key=lambda check: check.code))
+    return tuple(
+        sorted(
+            (member for member in members if isinstance(member, Check)), key=lambda check: (len(check.code), check.code)
+        )
+    )
 
 
 def check_of(code: str) -> Check | None:

@@ -15,7 +15,7 @@ from orbit_registry.checks.duplicates import wording
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Pointer, Position, position_at
 from orbit_registry.formats.yaml import position_of
-from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, to_row
 from orbit_registry.model.freshness import FilesystemView, has_expiry
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record, Source
@@ -54,6 +54,8 @@ class CheckContext:
     config: Config = field(default_factory=lambda: config_of({}))
     problems: tuple[Diagnostic, ...] = ()
     """Findings of the readers."""
+    enforced: tuple[Diagnostic, ...] = ()
+    """Findings of the checks that records state."""
     documents: Documents = field(default_factory=lambda: Documents({}))
     facts: VcsState = field(default_factory=VcsState)
     """State of the work tree and of git."""
@@ -231,6 +233,8 @@ class Inputs:
     """Documents, texts that are records' prose as whole files, citing files and the baseline, by path."""
     filesystem: FilesystemView
     """Current state of fingerprint inputs and evidence."""
+    enforced: tuple[Diagnostic, ...] = ()
+    """Findings of the checks that records state."""
 
     @property
     def key(self) -> str:
@@ -252,12 +256,18 @@ class Inputs:
                 self.filesystem.unanswered,
                 sorted(self.filesystem.changed_sources.items()),
             ],
+            [to_row(diagnostic) for diagnostic in self.enforced],
         ]
         return digest(parts)
 
 
-def collect_inputs(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
-    """Return the current inputs of a run."""
+def collect_inputs(
+    workspace: Workspace, against: str | None, now: datetime, *, proposed: bool = False, definitions_only: bool = False
+) -> Inputs:
+    """Return the current inputs of a run.
+
+    The checks of proposed records are run with `proposed`; with `definitions_only` no check of a record is.
+    """
     reading = Reading(workspace, now=now)
     kinds_by_document = {
         path: entry.kind for entry in reading.entries if (path := reading.document_of(entry)) is not None
@@ -274,7 +284,16 @@ def collect_inputs(workspace: Workspace, against: str | None, now: datetime) -> 
     texts = {path: hashes.get(path, FileValue(path)) for path in sorted(paths)}
     dependencies = Dependencies.of(reading.collection.records, evidence_kinds(workspace.config))
     filesystem = probe(workspace, dependencies, facts.tracked, facts.untracked)
-    return Inputs(workspace, now, reading, documents, facts, texts, filesystem)
+    records = [record for record in reading.collection.records if "checks" in record.data]
+    enforced: tuple[Diagnostic, ...] = ()
+    if records:
+        from orbit_registry.enforce.run import enforce  # most projects have no check
+
+        enforced = enforce(
+            workspace, records, facts.tracked, facts.untracked, against=against, proposed=proposed,
+            definitions_only=definitions_only,
+        )  # fmt: skip
+    return Inputs(workspace, now, reading, documents, facts, texts, filesystem, enforced)
 
 
 def kinds_stamp(workspace: Workspace) -> list[str]:
@@ -334,6 +353,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         config=workspace.config,
         problems=(*collection.problems, *read_baseline(workspace)[1], *unread),
         documents=documents,
+        enforced=inputs.enforced,
         facts=inputs.facts,
         filesystem=inputs.filesystem,
         now=inputs.now,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -17,12 +17,14 @@ from orbit_registry.operations.freshness.evaluate import expiring_today
 from orbit_registry.repository.baseline import (
     Baseline,
     BaselineFinding,
+    SortedFindings,
     apply,
     baseline_of,
     read_baseline,
     refuse_newer,
     write_baseline,
 )
+from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace, project_path
 
@@ -37,6 +39,8 @@ class Result:
     diagnostics: tuple[Diagnostic, ...]
     checked_count: int
     base: str | None
+    allowed: tuple[Diagnostic, ...] = ()
+    """What a comment allows, with its reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,10 @@ class CheckOutcome:
     """The commit that "changed" compares with."""
     paths: tuple[str, ...] = ()
     subject: str = "record"
+    allowed: tuple[Diagnostic, ...] = ()
+    """Broken decisions that a comment allows."""
+    says: Mapping[str, str] = field(default_factory=dict)
+    """What each check of a record asks for, by its name."""
 
     @property
     def ok(self) -> bool:
@@ -79,20 +87,20 @@ def gate(
     announce: Announce = lambda _diagnostic, _changes: None,
     dry_run: bool = False,
     everything: bool = False,
+    proposed: bool = False,
 ) -> CheckOutcome:
     """Run the gate; `refresh` is called when a fix has changed files.
 
     A fix leaves what the baseline holds, unless `paths` or `everything` names it. `announce` takes each change before
-    it is made; with `dry_run` none is made. With `against`, findings of the merge base count as old.
+    it is made; with `dry_run` none is made. With `against`, findings of the merge base count as old, and broken
+    decisions are listed at changed lines alone. `proposed` runs the checks of proposed records too.
     """
     selected_paths = tuple(project_path(path).rstrip("/") for path in paths)
-    fixed: list[Diagnostic] = []
-    refused: dict[tuple[str, str], str] = {}
+    fixed, refused = list[Diagnostic](), dict[tuple[str, str], str]()
     authority = fix if isinstance(fix, str) else None
-    result = run(workspace, against)
-    baseline, _ = read_baseline(workspace)
+    result, baseline = run(workspace, against, proposed=proposed), read_baseline(workspace)[0]
     for _ in range(_ROUNDS if fix else 0):
-        parts = apply(baseline, result.diagnostics)
+        parts = _compared(baseline, result, against)
         excluded = {_subject(finding) for finding in parts.baselined} if not (selected_paths or everything) else set()
         selected = partial(_is_selected, selected_paths, excluded)
         fixable = any(diagnostic.fixable and selected(diagnostic) for diagnostic in result.diagnostics)
@@ -106,12 +114,12 @@ def gate(
             break
         fixed += fixes.done
         refresh()
-        result = run(workspace, against)
-    parts = apply(baseline, result.diagnostics)
+        result = run(workspace, against, proposed=proposed)
+    parts = _compared(baseline, result, against)
     new = result.diagnostics if everything else parts.new
-    if against is not None and new and not everything:
+    if against is not None and any(row.check is None for row in new) and not everything:
         at_base = Counter(_at_base(workspace, against).counts)
-        new = apply(Baseline(Counter(baseline.counts) | at_base), result.diagnostics).new
+        new = _compared(Baseline(Counter(baseline.counts) | at_base), result, against).new
     listed = [
         replace(diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint))  # why its fix was refused
         for diagnostic in new
@@ -126,7 +134,27 @@ def gate(
         resolved=() if selected_paths else parts.resolved,
         base=result.base,
         paths=selected_paths,
+        allowed=tuple(diagnostic for diagnostic in result.allowed if _within(diagnostic, selected_paths)),
+        says=_says(workspace, result),
     )
+
+
+def _compared(baseline: Baseline, result: Result, against: str | None) -> SortedFindings:
+    """Split findings by the baseline; against a revision, a broken decision touches a changed line, so it is new."""
+    if against is None:
+        return apply(baseline, result.diagnostics)
+    parts = apply(baseline, [diagnostic for diagnostic in result.diagnostics if diagnostic.check is None])
+    new = sorted((*parts.new, *(row for row in result.diagnostics if row.check)), key=lambda row: row.sort_key)
+    return SortedFindings(tuple(new), parts.baselined, tuple(row for row in parts.resolved if row.code != "ORB1005"))
+
+
+def _says(workspace: Workspace, result: Result) -> dict[str, str]:
+    if not any(diagnostic.check for diagnostic in (*result.diagnostics, *result.allowed)):
+        return {}
+    from orbit_registry.enforce.spec import checks_of  # most projects have no check
+
+    records = read_collection(workspace).records
+    return {check.name: check.say for record in records if record.phase != "closed" for check in checks_of(record)}
 
 
 def _at_base(workspace: Workspace, against: str) -> Baseline:
@@ -137,23 +165,27 @@ def _at_base(workspace: Workspace, against: str) -> Baseline:
     try:
         with workspace.git.checked_out(commit) as folder:
             is_there = (folder / ORBIT).is_dir()
-            return baseline_of(run(open_workspace(folder)).diagnostics if is_there else ())
+            return baseline_of(run(open_workspace(folder), definitions_only=True).diagnostics if is_there else ())
     except OrbitError:
         return Baseline()
 
 
-def run(workspace: Workspace, against: str | None = None, now: datetime | None = None) -> Result:
+def run(
+    workspace: Workspace, against: str | None = None, now: datetime | None = None, *, proposed: bool = False,
+    definitions_only: bool = False,
+) -> Result:  # fmt: skip
     """Return everything the checks find, without the baseline; from the cache where nothing changed."""
-    inputs = collect_inputs(workspace, against, now or datetime.now(UTC))
+    now = now or datetime.now(UTC)
+    inputs = collect_inputs(workspace, against, now, proposed=proposed, definitions_only=definitions_only)
     key = inputs.key
     stored = workspace.cache.recall("check", key)
     if stored is not None:
-        rows, count, base = stored
-        return Result(tuple(map(from_row, rows)), count, base)
+        rows, count, base, allowed = stored
+        return Result(tuple(map(from_row, rows)), count, base, tuple(map(from_row, allowed)))
     result, lasts = run_uncached(inputs)
     if lasts:
-        rows = [*map(to_row, result.diagnostics)]
-        workspace.cache.remember("check", key, [rows, result.checked_count, result.base])
+        rows, allowed = [*map(to_row, result.diagnostics)], [*map(to_row, result.allowed)]
+        workspace.cache.remember("check", key, [rows, result.checked_count, result.base, allowed])
     return result
 
 
@@ -161,10 +193,12 @@ def run_uncached(inputs: Inputs) -> tuple[Result, bool]:
     """Return what the checks find, and whether it may be cached under the key of these inputs."""
     files = Files(inputs)
     context = load_context(inputs, files)
-    diagnostics = tuple(run_checks(context))
+    every = run_checks(context)
+    diagnostics = tuple(diagnostic for diagnostic in every if diagnostic.allowed is None)
+    allowed = tuple(diagnostic for diagnostic in every if diagnostic.allowed is not None)
     lasts = not expiring_today(context.records, inputs.now, context.config)
     lasts &= not any(diagnostic.code == BROKEN for diagnostic in diagnostics)
-    return Result(diagnostics, record_count(inputs), inputs.facts.base), files.is_steady and lasts
+    return Result(diagnostics, record_count(inputs), inputs.facts.base, allowed), files.is_steady and lasts
 
 
 def update_baseline(workspace: Workspace) -> tuple[int, bool]:

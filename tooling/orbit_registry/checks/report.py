@@ -29,21 +29,28 @@ def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
     """Yield the report line by line."""
     severities = list(Severity)
     printed: Counter[str] = Counter()
-    totals = Counter(diagnostic.code for diagnostic in outcome.diagnostics)
-    for diagnostic in sorted(outcome.diagnostics, key=lambda finding: severities.index(finding.severity)):
-        code = diagnostic.code
+    advice = [finding for finding in outcome.diagnostics if finding.check and finding.severity is Severity.NOTE]
+    listed = [finding for finding in outcome.diagnostics if most == MOST or finding not in advice]
+    totals = Counter(diagnostic.rule for diagnostic in listed)
+    for diagnostic in sorted(listed, key=lambda finding: severities.index(finding.severity)):
+        code = diagnostic.rule
         printed[code] += 1
         if printed[code] <= most:
             yield from _diagnostic_lines(diagnostic)
         elif printed[code] == totals[code]:
             more = "orbit check --format json" if most == MOST else f"orbit check --code {code}"
             yield f"    … and {totals[code] - most:,} more {code}: `{more}`"
+    if len(listed) < len(outcome.diagnostics):
+        count = _count(len(advice), "note", "notes")
+        yield f"{count} from checks at level advice: `orbit check --code ORB1005`"
     for diagnostic in outcome.fixed:
         yield printable(f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}")
     yield _summary(outcome)
     if outcome.baselined:
         older = _count(len(outcome.baselined), "older finding is", "older findings are")
         yield f"{older} baselined: `orbit check --all`"
+    if outcome.allowed:
+        yield f"{_count(len(outcome.allowed), 'place is', 'places are')} allowed by a comment with a reason"
     if outcome.resolved:
         resolved = _count(len(outcome.resolved), "baselined finding is", "baselined findings are")
         yield f"{resolved} gone: `orbit baseline update`"
@@ -51,7 +58,7 @@ def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
 
 def _diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
     where = printable(str(diagnostic.location))
-    yield f"{where}: {diagnostic.severity} {diagnostic.code} {printable(diagnostic.message)}"
+    yield f"{where}: {diagnostic.severity} {diagnostic.rule} {printable(diagnostic.message)}"
     if diagnostic.hint:
         yield f"    {printable(diagnostic.hint)}{' (--fix does it)' if diagnostic.fixable else ''}"
 
@@ -129,7 +136,7 @@ def _annotation(diagnostic: Diagnostic) -> str:
         "file": diagnostic.location.path,
         "line": str(position.line) if position else "1",
         "col": str(position.column) if position else "1",
-        "title": diagnostic.code,
+        "title": diagnostic.rule,
     }
     joined = ",".join(f"{name}={_escaped_property(value)}" for name, value in properties.items())
     message = "\n".join(printable(text) for text in (diagnostic.message, diagnostic.hint) if text)
@@ -155,7 +162,7 @@ def _junit(outcome: CheckOutcome) -> str:
     names = {check.code: check.name for check in all_checks()}
     cases: dict[tuple[str, str], list[Diagnostic]] = defaultdict(list)
     for diagnostic in outcome.diagnostics:
-        cases[diagnostic.location.path, diagnostic.code].append(diagnostic)
+        cases[diagnostic.location.path, diagnostic.rule].append(diagnostic)
     failed = sum(any(finding.severity is Severity.ERROR for finding in group) for group in cases.values())
     total = max(len(cases), 1)
     counts = {"tests": str(total), "failures": str(failed), "errors": "0", "skipped": "0"}
@@ -177,7 +184,7 @@ def _add_result(case: ElementTree.Element, group: list[Diagnostic]) -> None:
     errors = [diagnostic for diagnostic in group if diagnostic.severity is Severity.ERROR]
     text = "\n".join(line for diagnostic in group for line in _diagnostic_lines(diagnostic))
     if errors:
-        message = {"message": _xml(printable(errors[0].message)), "type": errors[0].code}
+        message = {"message": _xml(printable(errors[0].message)), "type": errors[0].rule}
         ElementTree.SubElement(case, "failure", message).text = _xml(text)
     else:
         ElementTree.SubElement(case, "system-out").text = _xml(text)
@@ -199,12 +206,12 @@ def _sarif(outcome: CheckOutcome) -> str:
 
 
 def _log(outcome: CheckOutcome) -> dict[str, object]:
-    checks = all_checks()
-    numbers = {check.code: number for number, check in enumerate(checks)}
+    rules = [*map(_rule, all_checks()), *(_decision_rule(name, say) for name, say in outcome.says.items())]
+    numbers = {str(rule["id"]): number for number, rule in enumerate(rules)}
     counts: dict[str, int] = {}
-    results = [_result(diagnostic, numbers, counts, None) for diagnostic in outcome.diagnostics]
+    results = [_result(diagnostic, numbers, counts, None) for diagnostic in (*outcome.diagnostics, *outcome.allowed)]
     results += [_result(diagnostic, numbers, counts, "unchanged") for diagnostic in outcome.baselined]
-    driver = {"name": "orbit-registry", "rules": [_rule(check) for check in checks]}
+    driver = {"name": "orbit-registry", "rules": rules}
     run = {
         "tool": {"driver": driver},
         "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the repository"}}},
@@ -226,21 +233,36 @@ def _rule(check: Check) -> dict[str, object]:
     }
 
 
+def _decision_rule(name: str, say: str) -> dict[str, object]:
+    """Return a check of a record as a rule."""
+    record = name.partition("/")[0]
+    return {
+        "id": name,
+        "shortDescription": {"text": say},
+        "help": {"text": f"{record} asks for this. To read it: `orbit show {record}`. To change it: supersede it."},
+    }
+
+
+def _fingerprint(diagnostic: Diagnostic, counts: dict[str, int]) -> str:
+    """Return a hash of a finding without its line, and a count that tells equal ones apart."""
+    value = hashlib.sha256(diagnostic.fingerprint.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    counts[value] = counts.get(value, 0) + 1
+    return f"{value}:{counts[value]}"
+
+
 def _result(
     diagnostic: Diagnostic, numbers: dict[str, int], counts: dict[str, int], state: str | None
 ) -> dict[str, object]:
     message = diagnostic.message if diagnostic.hint is None else f"{diagnostic.message}\n{diagnostic.hint}"
-    fingerprint = hashlib.sha256(diagnostic.fingerprint.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    counts[fingerprint] = counts.get(fingerprint, 0) + 1
     result: dict[str, object] = {
-        "ruleId": diagnostic.code,
+        "ruleId": diagnostic.rule,
         "level": diagnostic.severity.value,
         "message": {"text": message},
         "locations": [_sarif_place(diagnostic.location)],
-        "partialFingerprints": {"orbit/v1": f"{fingerprint}:{counts[fingerprint]}"},
+        "partialFingerprints": {"orbit/v1": _fingerprint(diagnostic, counts)},
     }
-    if diagnostic.code in numbers:
-        result["ruleIndex"] = numbers[diagnostic.code]
+    if diagnostic.rule in numbers:
+        result["ruleIndex"] = numbers[diagnostic.rule]
     if diagnostic.related:
         result["relatedLocations"] = [
             {"id": number, **_sarif_place(location)} for number, location in enumerate(diagnostic.related, start=1)
@@ -248,6 +270,8 @@ def _result(
     if state is not None:
         result["baselineState"] = state
         result["suppressions"] = [{"kind": "external", "justification": "in .orbit/baseline.yaml"}]
+    if diagnostic.allowed is not None:
+        result["suppressions"] = [{"kind": "inSource", "justification": diagnostic.allowed}]
     return result
 
 
@@ -260,14 +284,39 @@ def _sarif_place(location: Location) -> dict[str, object]:
     return {"physicalLocation": physical}
 
 
+# ----------------------------------------------------------------------------------------------------------- gitlab
+
+_WEIGHTS = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.NOTE: "info"}
+
+
+def _gitlab(outcome: CheckOutcome) -> str:
+    """Return the outcome as GitLab's Code Quality report."""
+    counts: dict[str, int] = {}
+    rows = [
+        {
+            "description": diagnostic.message,
+            "check_name": diagnostic.rule,
+            "fingerprint": _fingerprint(diagnostic, counts),
+            "severity": _WEIGHTS[diagnostic.severity],
+            "location": {
+                "path": diagnostic.location.path,
+                "lines": {"begin": diagnostic.location.position.line if diagnostic.location.position else 1},
+            },
+        }
+        for diagnostic in outcome.diagnostics
+    ]
+    return json_text(rows) + "\n"
+
+
 FORMATS: Mapping[str, Callable[[CheckOutcome], str]] = {
-    "github": _github, "json": _json, "junit": _junit, "sarif": _sarif, "text": _text,
+    "github": _github, "gitlab": _gitlab, "json": _json, "junit": _junit, "sarif": _sarif, "text": _text,
 }  # fmt: skip
 
 
 def render_codes(name: str, outcome: CheckOutcome, codes: Sequence[str]) -> str:
-    """Return the report of the findings with these codes."""
-    chosen = tuple(diagnostic for diagnostic in outcome.diagnostics if diagnostic.code in codes)
+    """Return the report of the findings with these codes, or of these checks of records."""
+    names = {code.upper() for code in codes}
+    chosen = tuple(row for row in outcome.diagnostics if {row.code, row.rule.upper()} & names)
     part = replace(outcome, diagnostics=chosen)
     return _text(part, MOST) if name == "text" else render(name, part)
 

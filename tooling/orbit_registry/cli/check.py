@@ -30,6 +30,7 @@ from orbit_registry.workspace.journal import FileChange, unified_diff
     help="With --fix: which side wins if a decision and its document differ.",
 )
 @click.option("--against", metavar="REF", help="Compare with a branch: new findings, numbers taken twice.")
+@click.option("--proposed", is_flag=True, help="Run the checks of proposed records too; they give notes.")
 @click.option("--all", "everything", is_flag=True, help="List findings of the baseline too.")
 @click.option("--code", "codes", multiple=True, metavar="CODE", help="List only findings of this code, all of them.")
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
@@ -56,8 +57,8 @@ from orbit_registry.workspace.journal import FileChange, unified_diff
 @click.pass_context
 def check(
     context: click.Context, paths: tuple[str, ...], fix: bool, dry_run: bool, side: str | None, against: str | None,
-    everything: bool, codes: tuple[str, ...], strict: bool, loops: bool, events: Path | None, days: int | None,
-    output: str,
+    proposed: bool, everything: bool, codes: tuple[str, ...], strict: bool, loops: bool, events: Path | None,
+    days: int | None, output: str,
 ) -> None:  # fmt: skip
     """Check all records: the gate for CI.
 
@@ -76,7 +77,7 @@ def check(
     if dry_run and not fix:
         raise UsageError("--dry-run is about --fix", hint="`orbit check --fix --dry-run`")
     if loops or events is not None:
-        if paths or fix or against or everything:
+        if paths or fix or against or proposed or everything:
             raise UsageError("--loop checks events only", hint="run `orbit check` for the records")
         from orbit_registry.checks.rules.loop import check_loop
 
@@ -87,9 +88,10 @@ def check(
         checked = [_existing(registry, path) for path in paths]
         announce = _announcement(output, dry_run=dry_run)
         outcome = registry.check(
-            checked, against=against, fix=side or fix, everything=everything, announce=announce, dry_run=dry_run
-        )
-    report = render_codes(output, outcome, [code.upper() for code in codes]) if codes else render(output, outcome)
+            checked, against=against, fix=side or fix, everything=everything, announce=announce, dry_run=dry_run,
+            proposed=proposed,
+        )  # fmt: skip
+    report = render_codes(output, outcome, codes) if codes else render(output, outcome)
     click.echo(report, nl=False)
     if not outcome.ok or (
         strict and any(diagnostic.severity is Severity.WARNING for diagnostic in outcome.diagnostics)

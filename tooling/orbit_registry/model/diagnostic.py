@@ -46,6 +46,15 @@ class Diagnostic:
     record: str | None = None
     related: tuple[Location, ...] = ()
     fixable: bool = False
+    check: str | None = None
+    """The check of a record that found it: ADR-0016/run-only-in-bridge."""
+    allowed: str | None = None
+    """Why a comment at the place allows it."""
+
+    @property
+    def rule(self) -> str:
+        """What reports call the rule: the check of a record, else the code."""
+        return self.check or self.code
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:
@@ -61,8 +70,10 @@ class Diagnostic:
     def as_dict(self) -> dict[str, object]:
         """Return the diagnostic as the JSON outputs show it."""
         position = self.location.position
+        check = {"check": self.check} if self.check else {}
         return {
             "code": self.code,
+            **check,
             "severity": self.severity.value,
             "message": self.message,
             "path": self.location.path,
@@ -85,15 +96,15 @@ def to_row(diagnostic: Diagnostic) -> list[Any]:
     location, *related = map(_location_row, (diagnostic.location, *diagnostic.related))
     return [
         diagnostic.code, diagnostic.severity.value, diagnostic.message, location, diagnostic.hint, diagnostic.record,
-        related, diagnostic.fixable,
+        related, diagnostic.fixable, diagnostic.check, diagnostic.allowed,
     ]  # fmt: skip
 
 
 def from_row(row: Sequence[Any]) -> Diagnostic:
     """Return the diagnostic that `to_row` wrote."""
-    code, severity, message, position, hint, record, related, fixable = row
+    code, severity, message, position, hint, record, related, fixable, check, allowed = row
     location, *others = map(_location_from, (position, *related))
-    return Diagnostic(code, Severity(severity), message, location, hint, record, tuple(others), fixable)
+    return Diagnostic(code, Severity(severity), message, location, hint, record, tuple(others), fixable, check, allowed)
 
 
 def _location_row(location: Location) -> list[Any]:

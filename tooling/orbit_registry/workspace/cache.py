@@ -157,6 +157,13 @@ class Cache:
         """Return the states of texts without values."""
         return self.files("texts", root, paths, lambda path, content: "", limit=DOCUMENT_LIMIT)
 
+    def keep_newest(self, prefix: str, namespace: str) -> None:
+        """Delete the file values of the other namespaces that start with a prefix."""
+        if self._rows(
+            "SELECT 1 FROM files WHERE namespace GLOB ? AND namespace != ? LIMIT 1", f"{prefix} *", namespace
+        ):
+            self._write("DELETE FROM files WHERE namespace GLOB ? AND namespace != ?", [(f"{prefix} *", namespace)])
+
     def forget_missing(self, root: Path) -> None:
         """Delete the values of files that are gone, once they are more than half of all."""
         paths = {path for (path,) in self._rows("SELECT path FROM files")}

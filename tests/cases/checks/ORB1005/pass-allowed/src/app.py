@@ -1,0 +1,2 @@
+# orbit: allow ADR-0001 because the logger is not set up yet
+print(1)

@@ -1,0 +1,1 @@
+print(1)  # orbit: allow ADR-0001

@@ -1,0 +1,1 @@
+log.info(1)  # orbit: allow ADR-0001 because it is a demo

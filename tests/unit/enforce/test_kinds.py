@@ -1,0 +1,138 @@
+"""Kinds of checks: what each finds and what it leaves, which checks are refused, and that a broken one is noticed."""
+
+import copy
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from orbit_registry.enforce import kinds
+from orbit_registry.enforce.kind import NotRunError, all_kinds
+from orbit_registry.enforce.spec import DecisionCheck, checks_of
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
+
+CASES: dict[str, dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parents[2] / "cases" / "enforce" / "kinds.yaml").read_text("utf-8")
+)
+
+
+def check_of(fields: dict[str, Any]) -> DecisionCheck:
+    record = Record(
+        next(kind for kind in load_kinds() if kind.name == "adr"),
+        {"id": "ADR-0001", "title": "A decision", "status": "accepted", "checks": [{"id": "a", **fields}]},
+        ".orbit/adrs/ADR-0001/adr.yaml",
+    )
+    (check,) = checks_of(record)
+    return check
+
+
+def problems(fields: dict[str, Any]) -> list[str]:
+    return [problem.message for problem in check_of(fields).problems]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_examples_of_a_check_hold(name: str) -> None:
+    assert problems(CASES[name]) == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_example_in_the_other_list_is_noticed(name: str) -> None:
+    for example in CASES[name]["fails"]:
+        swapped = {**CASES[name], "passes": [example]}
+        assert "an example under `passes:` breaks ADR-0001/a" in problems(swapped), example
+
+
+DEAD = {
+    "go-call": {"pattern": {"language": "go", "find": "fmt.Println($$$A)"}},
+    "call": {"pattern": {"language": "python", "find": "def ("}},
+    "rule": {"pattern": {"language": "python", "find": "$F($$$A, start_new_session=True, $$$B)"}},
+}
+
+
+@pytest.mark.parametrize("name", DEAD)
+def test_a_pattern_that_matches_nothing_is_noticed(name: str) -> None:
+    fields = {key: value for key, value in CASES[name].items() if key != "pattern"}
+    assert any(message.startswith("an example under `fails:`") or "can't be used" in message
+               for message in problems({**fields, **DEAD[name]}))  # fmt: skip
+
+
+def mutants(fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a check turned round, looking elsewhere, and misspelt."""
+    yield {**fields, "must": "not" if fields.get("must") == "have" else "have"}
+    yield {**fields, "in": ["elsewhere/*.none"]}
+    (kind,) = set(fields) & set(all_kinds())
+    for name, value in fields[kind].items():
+        if name in ("words", "of", "only", "named") or name in ("regex", "find"):
+            broken = copy.deepcopy(fields)
+            broken[kind][name] = [f"{text}x" for text in value] if isinstance(value, list) else f"{value}x"
+            yield broken
+
+
+def test_examples_notice_nearly_every_way_to_break_a_check() -> None:
+    results = [bool(problems(mutant)) for fields in CASES.values() for mutant in mutants(fields)]
+    assert sum(results) / len(results) >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"txt": {}}, "`txt` is neither a field nor a kind of check"),
+        ({"text": {"words": ["a"]}, "path": {"of": ["a"]}}, "a check has one kind; this one has text and path"),
+        ({}, "a check has one kind; this one has none"),
+        ({"text": {"words": [""]}}, "`words.0` is empty"),
+        ({"text": {"word": ["a"]}}, "unknown field `word`"),
+        ({"text": "a"}, "`the record` is a text, not a mapping"),
+        ({"text": {}}, "ADR-0001/a can't be used: `text` has either `words` or `regex`"),
+        ({"text": {"regex": "(?=a)"}}, "ADR-0001/a can't be used: `regex` can't be read: invalid perl operator: (?="),
+        ({"text": {"regex": "a*"}}, "ADR-0001/a can't be used: `regex` matches an empty text"),
+        ({"path": {"of": ["/a"]}}, "ADR-0001/a can't be used: `/a` is not a glob: the glob is absolute"),
+        ({"pattern": {"language": "cobol", "find": "a"}}, '`language` is "cobol", which is not allowed'),
+        ({"pattern": {"language": "go", "rule": {"kind": "nope"}}},
+         "ADR-0001/a can't be used: ast-grep can't read the pattern: 3: Kind `nope` is invalid"),
+        ({"text": {"words": ["a"]}, "in": ["!a"]}, "`!a` is no glob that includes: it starts with `!`"),
+    ],
+)  # fmt: skip
+def test_what_is_no_check_is_refused(fields: dict[str, Any], message: str) -> None:
+    assert message in problems(fields)
+
+
+@pytest.mark.parametrize("module", ["re2", "ast_grep_py"])
+def test_a_missing_library_is_said_and_never_passes(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    name = {"re2": "regex", "ast_grep_py": "call"}[module]
+    assert problems(CASES[name]) == []
+    with pytest.raises(NotRunError):
+        check_of(CASES[name]).finder()
+    for other in ("words", "python-import", "dependency", "path-only"):
+        assert problems(CASES[other]) == []
+
+
+MADE_UP = """
+from orbit_registry.enforce.kind import CheckKind, Finder, match_at
+
+
+def _make(fields, must):
+    most = fields["most"]
+    return Finder(lambda path, text: [match_at(text, 0, 1)] if len(text) > most else [])
+
+
+KIND = CheckKind(name="length", properties={"most": {"type": "integer"}}, required=("most",), make=_make)
+"""
+
+
+def test_a_kind_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "length.py").write_text(MADE_UP, "utf-8")
+    monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    all_kinds.cache_clear()
+    try:
+        fields = {"in": ["**/*.md"], "length": {"most": 3}, "passes": ["abc"], "fails": ["abcd"]}
+        assert problems(fields) == []
+        assert problems({**fields, "length": {"least": 1}}) == ["`most` is missing", "unknown field `least`"]
+    finally:
+        all_kinds.cache_clear()
+        sys.modules.pop(f"{kinds.__name__}.length")

@@ -1,0 +1,233 @@
+"""Checks of records over a work tree: changed lines, limits, the baseline, allowances, and nothing without a check."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.files import commit, make_workspace, write, write_record
+
+from orbit_registry.checks.engine import CheckOutcome
+from orbit_registry.checks.report import render
+from orbit_registry.registry import Registry
+
+Git = Callable[..., str]
+NO_PRINT = {
+    "id": "no-print", "level": "error", "in": ["**/*.py"], "text": {"words": ["print("]}, "passes": ["log(1)"],
+    "fails": ["print(1)"],
+}  # fmt: skip
+
+
+BODY = "## Context\n\nA.\n\n## Decision\n\nLog.\n\n## Consequences\n\n- Cost: a logger.\n"
+
+
+def decide(root: Path, *checks: dict[str, Any], status: str = "accepted", number: int = 1, **fields: Any) -> None:
+    path = f".orbit/adrs/ADR-{number:04}/adr.yaml"
+    write_record(root, path, title="Log through the logger", status=status, checks=[*checks], **fields)
+    write(root, path.replace("adr.yaml", "body.md"), BODY)
+
+
+@pytest.fixture
+def project(git_repo: Path) -> Path:
+    make_workspace(git_repo)
+    decide(git_repo, NO_PRINT)
+    write(
+        git_repo, "src/app.py", "import os\n\n\ndef f():\n    print(\n        1,\n    )\n\n\ndef g():\n    return 1\n"
+    )
+    commit(git_repo, "Base")
+    return git_repo
+
+
+def check(root: Path, **options: Any) -> CheckOutcome:
+    return Registry.open(root).check(**options)
+
+
+def places(outcome: CheckOutcome) -> list[str]:
+    return [str(row.location) for row in outcome.diagnostics if row.check]
+
+
+def messages(outcome: CheckOutcome, code: str) -> list[str]:
+    return [row.message for row in outcome.diagnostics if row.code == code]
+
+
+EDITS = {
+    "nothing": (lambda text: text, []),
+    "another line": (lambda text: text.replace("return 1", "return 2"), []),
+    "a line above": (lambda text: "import re\n" + text, []),
+    "CRLF": (lambda text: text.replace("return 1", "return 2").replace("\n", "\r\n"), ["src/app.py:5:5"]),
+    "the first line of the match": (lambda text: text.replace("print(", "print( "), ["src/app.py:5:5"]),
+    "a new match": (lambda text: text + "    print(2)\n", ["src/app.py:12:5"]),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_against_a_base_only_changed_lines_count(name: str, project: Path) -> None:
+    edit, expected = EDITS[name]
+    file = project / "src/app.py"
+    write(project, "src/app.py", edit(file.read_text("utf-8")))
+    assert places(check(project, against="main")) == expected
+    assert len(places(check(project))) == 1 + (name == "a new match")
+
+
+def test_a_match_of_several_lines_counts_if_one_of_them_changed(project: Path) -> None:
+    decide(project, {**NO_PRINT, "text": {"regex": r"print\(\s+\d"}, "fails": ["print(\n  1"]})
+    file = project / "src/app.py"
+    write(project, "src/app.py", file.read_text("utf-8").replace("        1,", "        2,"))
+    assert places(check(project, against="main")) == ["src/app.py:5:5"]
+
+
+def test_a_moved_file_brings_nothing_new_and_a_deleted_one_is_gone(project: Path, git: Git) -> None:
+    git(project, "mv", "src/app.py", "src/main.py")
+    assert places(check(project, against="main")) == []
+    (project / "src/main.py").unlink()
+    assert places(check(project, against="main")) == []
+
+
+def test_new_files_and_strange_names_are_seen(project: Path) -> None:
+    write(project, 'src/ü "x"\t.py', "print(1)\n")
+    commit(project, "A name that git quotes")
+    write(project, "src/new.py", "print(1)\n")
+    assert places(check(project, against="HEAD~1")) == ["src/new.py:1:1", 'src/ü "x"\t.py:1:1']
+
+
+def test_what_others_merged_meanwhile_is_theirs(project: Path, git: Git) -> None:
+    git(project, "checkout", "-q", "-b", "work")
+    git(project, "checkout", "-q", "main")
+    write(project, "src/theirs.py", "print(1)\n")
+    commit(project, "Theirs")
+    git(project, "checkout", "-q", "work")
+    write(project, "src/ours.py", "print(1)\n")
+    commit(project, "Ours")
+    assert places(check(project, against="main")) == ["src/ours.py:1:1"]
+
+
+def test_the_baseline_holds_matches_by_their_words(project: Path) -> None:
+    Registry.open(project).update_baseline()
+    file = project / "src/app.py"
+    write(project, "src/app.py", "# a line\n" * 200 + file.read_text("utf-8"))
+    assert places(check(project)) == []
+    write(project, "src/app.py", "print(0)\n" + file.read_text("utf-8"))
+    assert len(places(check(project))) == 1
+
+
+def test_a_check_lives_and_dies_with_its_record(project: Path) -> None:
+    for status in ("superseded", "rejected", "deprecated", "proposed"):
+        decide(project, NO_PRINT, status=status, **({"superseded_by": ["ADR-0002"]} if status == "superseded" else {}))
+        assert places(check(project)) == [], status
+    outcome = check(project, proposed=True)
+    assert places(outcome) == ["src/app.py:5:5"]
+    assert outcome.ok
+
+
+def test_an_allowance_with_a_reason_is_a_suppression_in_reports(project: Path) -> None:
+    reason = "because the logger starts later"
+    text = f"print(1)  # orbit: allow ADR-0001 {reason}\n// orbit: allow ADR-0001/no-print\nprint(2)\n"
+    write(project, "src/app.py", text)
+    outcome = check(project)
+    assert [row.code for row in outcome.diagnostics if row.check] == ["ORB1006"]
+    results = json.loads(render("sarif", outcome))["runs"][0]["results"]
+    suppressed = [result["suppressions"] for result in results if "suppressions" in result]
+    assert suppressed == [[{"kind": "inSource", "justification": "the logger starts later"}]]
+
+
+def test_a_check_has_one_name_in_every_report(project: Path) -> None:
+    outcome = check(project)
+    name = "ADR-0001/no-print"
+    assert f"error {name} `print(`" in render("text", outcome)
+    (run,) = json.loads(render("sarif", outcome))["runs"]
+    (result,) = [result for result in run["results"] if result["ruleId"] == name]
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == name
+    (row,) = json.loads(render("gitlab", outcome))
+    assert (row["check_name"], row["severity"], row["location"]["lines"]["begin"]) == (name, "critical", 5)
+    assert [row["check"] for row in json.loads(render("json", outcome))["diagnostics"]] == [name]
+    assert f"title={name}" in render("github", outcome)
+
+
+def test_advice_is_one_line_and_never_fails(project: Path) -> None:
+    decide(project, {**NO_PRINT, "level": "advice"})
+    outcome = check(project)
+    assert outcome.ok
+    assert "1 note from checks at level advice" in render("text", outcome)
+    assert "no-print" not in render("text", outcome)
+
+
+def test_a_whole_project_may_lack_what_must_be(project: Path) -> None:
+    decide(
+        project,
+        {"id": "license", "must": "have", "path": {"of": ["LICENSE"]}, "passes": ["LICENSE"], "fails": ["README"]},
+        {"id": "rich", "must": "have", "dependency": {"of": ["rich"]}, "passes": ["rich"], "fails": ["click"]},
+    )
+    write(project, "requirements.txt", "click\n")
+    rules = {row.check for row in check(project).diagnostics}
+    assert rules == {"ADR-0001/license", "ADR-0001/rich"}
+
+
+HOSTILE: dict[str, bytes] = {
+    "a long line": b"x = " + b"a" * 1_000_000 + b"\n",
+    "parentheses": b"(" * 1_000_000,
+    "braces": b"f({" * 300_000,
+    "NUL": b"\0" * 10_000 + b"print(1)",
+    "no UTF-8": b"\xff\xfe\xed\xa0\x80 print(1)",
+    "open comments": b"/*" * 500_000,
+    "open strings": b'"""\'' * 250_000,
+}
+EVIL = (
+    {"id": "redos", "in": ["**"], "text": {"regex": "(a+)+$", "where": "any"}, "passes": ["b"], "fails": ["a"]},
+    {"id": "stars", "in": ["**"], "text": {"regex": "a*a*a*a*ab"}, "passes": ["b"], "fails": ["ab"]},
+    {"id": "words", "in": ["**"], "text": {"words": ["print("]}, "passes": ["x"], "fails": ["print("]},
+    {"id": "code", "in": ["**/*.js"], "pattern": {"language": "javascript", "find": "f($$$A)"}, "passes": ["x"],
+     "fails": ["f(1)"]},
+    {"id": "rule", "in": ["**/*.js"], "passes": ["x"], "fails": ["f(f(1))"], "pattern": {
+        "language": "javascript", "rule": {"pattern": "f($$$A)", "has": {"pattern": "f($B)", "stopBy": "end"}}}},
+    {"id": "import", "in": ["**/*.{py,js}"], "import": {"of": ["a"]}, "passes": [{"at": "a.py", "text": "x"}],
+     "fails": [{"at": "a.py", "text": "import a"}]},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_take_no_time_and_stop_nothing(name: str, project: Path) -> None:
+    decide(project, *EVIL)
+    for file in ("evil.js", "evil.py"):
+        (project / file).write_bytes(HOSTILE[name])
+    start = time.process_time()
+    outcome = check(project)
+    assert time.process_time() - start < 10
+    assert "src/app.py:5:5" in places(outcome)
+
+
+def test_what_was_not_looked_at_did_not_pass(project: Path) -> None:
+    write(project, "big.py", "x = 1\n" * 200_000)
+    (message,) = messages(check(project), "ORB1004")
+    assert message == "ADR-0001/no-print is not run on big.py: larger than 1,048,576 bytes"
+    Registry.open(project).update_baseline()
+    assert messages(check(project), "ORB1004") == [message]
+
+
+def test_links_and_pipes_are_not_followed(project: Path) -> None:
+    secret = write(project.parent, "secret.py", "print(1)\n")
+    (project / "link.py").symlink_to(secret)
+    os.mkfifo(project / "pipe.py")
+    assert places(check(project)) == ["src/app.py:5:5"]
+
+
+def test_unchanged_files_are_answered_from_the_cache(project: Path) -> None:
+    first = places(check(project))
+    decide(project, {**NO_PRINT, "except": ["src/app.py"]})
+    assert places(check(project)) == []
+    decide(project, NO_PRINT)
+    assert places(check(project)) == first
+
+
+def test_a_project_without_checks_imports_nothing_of_it(git_repo: Path) -> None:
+    make_workspace(git_repo)
+    program = (
+        "import sys; from orbit_registry.cli.main import run; run(['check']);"
+        "print([name for name in sys.modules if 'orbit_registry.enforce' in name or name in ('re2', 'ast_grep_py')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=git_repo, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

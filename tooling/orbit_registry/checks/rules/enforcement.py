@@ -1,0 +1,55 @@
+"""Checks of records' own checks (10xx); `enforce` finds what they report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orbit_registry.checks.check import Check, Run
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.model.diagnostic import Diagnostic, Severity
+
+_CODES = (
+    ("ORB1001", "invalid-check", Severity.ERROR, "A check in a record can't be used.", "correct the named field"),
+    (
+        "ORB1002", "unproven-check", Severity.ERROR, "An example of a check is missing or does not hold.",
+        "add texts under `passes:` and `fails:` that show what it finds",
+    ),
+    (
+        "ORB1003", "blind-check", Severity.WARNING, "A check looks at no file, or leaves out files that are not there.",
+        "correct the globs under `in:` and `except:`",
+    ),
+    (
+        "ORB1004", "check-not-run", Severity.WARNING, "A check of a record was not run, so nothing is known.",
+        "install what it needs, or leave the file out with `except:`",
+    ),
+    (
+        "ORB1005", "decision-broken", Severity.ERROR, "A file breaks a decision, by a check that the record states.",
+        "change the code, or write the reason there: `orbit: allow ID because …`",
+    ),
+    (
+        "ORB1006", "allow-without-reason", Severity.ERROR, "A comment allows a broken decision and says no reason.",
+        "add the reason: `orbit: allow ID because …`",
+    ),
+    (
+        "ORB1007", "unused-allow", Severity.WARNING, "A comment allows something that no check finds.",
+        "remove the comment, or correct the id",
+    ),
+    (
+        "ORB1009", "reference-off", Severity.WARNING, "A rule of another program, named by a record, is off.",
+        "switch the rule on, or correct its name",
+    ),
+)  # fmt: skip
+
+
+def _passing_on(code: str, hint: str) -> Run:
+    def run(context: CheckContext) -> Iterator[Diagnostic]:
+        return (replace(row, hint=row.hint or hint) for row in context.enforced if row.code == code)
+
+    return run
+
+
+CHECKS = tuple(
+    Check(code, name, severity, summary, hint, _passing_on(code, hint))
+    for code, name, severity, summary, hint in _CODES
+)

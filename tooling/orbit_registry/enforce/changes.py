@@ -1,0 +1,43 @@
+"""Lines that a change touches, as git sees them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+
+from orbit_registry.workspace.git import Git
+
+Ranges = Sequence[range]
+EVERY_LINE = (range(1, 2**31),)
+_HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
+_OPTIONS = ("--unified=0", "--find-renames", "--no-color", "--no-ext-diff", "--no-textconv", "--relative",
+            "--src-prefix=a/", "--dst-prefix=b/")  # fmt: skip
+
+
+def changed_lines(git: Git, base: str, untracked: Sequence[str] = ()) -> Mapping[str, Ranges]:
+    """Return the changed lines of each file against a commit; a moved file has only its edited lines."""
+    changes: dict[str, list[range]] = {}
+    name = ""
+    for line in git.run("diff", *_OPTIONS, base, "--").decode("utf-8", "surrogateescape").split("\n"):
+        if line.startswith("+++ "):
+            name = _unquoted(line[4:]).rstrip("\t").removeprefix("b/")
+        elif name and (match := _HUNK.match(line)):
+            start, count = int(match[1]), int(match[2] or 1)
+            if count and name != "/dev/null":
+                changes.setdefault(name, []).append(range(start, start + count))
+        elif line.startswith("diff --git "):
+            name = ""
+    return {**changes, **dict.fromkeys(untracked, EVERY_LINE)}
+
+
+def touches(ranges: Ranges, first: int, last: int) -> bool:
+    """Say whether a range of lines has a changed one."""
+    return any(first < lines.stop and last >= lines.start for lines in ranges)
+
+
+def _unquoted(name: str) -> str:
+    if not name.startswith('"'):
+        return name
+    value: str = ast.literal_eval(name.encode("utf-8", "surrogateescape").decode("latin-1"))
+    return value.encode("latin-1").decode("utf-8", "surrogateescape")

@@ -1,0 +1,109 @@
+"""What a kind of check is: a schema of its fields, and a function that makes a finder of them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orbit_registry.enforce import kinds
+from orbit_registry.model.schema import RecordSchema
+
+MOST_SHOWN = 80
+Fields = Mapping[str, Any]
+
+
+class InvalidCheckError(Exception):
+    """The fields of a check make no check."""
+
+
+class NotRunError(Exception):
+    """A check can't run here: a library is missing, or a file is beyond the limits."""
+
+
+class Match(NamedTuple):
+    """A place in a text, and the text there in one line."""
+
+    line: int
+    column: int
+    end_line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The files of a project and how to read them."""
+
+    paths: Sequence[str]
+    text: Callable[[str], str | None]
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Finds the matches of one check in one file."""
+
+    find: Callable[[str, str], Iterable[Match]]
+    """Takes the path and the text of a file."""
+    reads: Callable[[str], bool] = lambda path: True
+    """Says whether the check is about files with such a name."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Finds what is wrong with the names of files, or with the settings of another program."""
+
+    find: Callable[[Tree, Sequence[str]], Iterable[tuple[str, str]]]
+    """Takes the tree and the check's own files; yields a path (empty: the tree) and what is wrong, in words."""
+    is_reference: bool = False
+    """Whether another program does the checking; such a check needs no examples."""
+
+
+@dataclass(frozen=True)
+class CheckKind:
+    """One kind of check."""
+
+    name: str
+    properties: Mapping[str, object]
+    """The JSON Schema of each field."""
+    make: Callable[[Fields, str], Finder | Survey]
+    """Takes the fields and `not` or `have`; raises InvalidCheckError or NotRunError."""
+    required: Sequence[str] = ()
+    example_names: Sequence[str] = ()
+    """Names of the files that its examples may be, if they don't say."""
+    needs_all: bool = True
+    """With `must: have`: whether each file needs a match; else one match in all is enough."""
+    everywhere: Callable[[Fields], bool] = lambda fields: False
+    """Whether a check without `in:` is about all files, and not about those of its record."""
+    schema: RecordSchema = field(init=False)
+
+    def __post_init__(self) -> None:
+        form = {"properties": dict(self.properties), "required": [*self.required], "additionalProperties": False}
+        object.__setattr__(self, "schema", RecordSchema({"type": "object", **form}, Path(self.name)))
+
+
+@cache
+def all_kinds() -> Mapping[str, CheckKind]:
+    """Return the kinds of checks by name."""
+    names = sorted(module.name for module in pkgutil.iter_modules(kinds.__path__))
+    modules = (importlib.import_module(f"{kinds.__name__}.{name}") for name in names)
+    return {module.KIND.name: module.KIND for module in modules}
+
+
+def match_at(text: str, start: int, end: int) -> Match:
+    """Return the match between two offsets of a text."""
+    line = text.count("\n", 0, start) + 1
+    column = start - text.rfind("\n", 0, start)
+    shown = " ".join(text[start : min(end, start + 4 * MOST_SHOWN)].split())
+    shown = shown if len(shown) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 1]}…"
+    return Match(line, column, line + text.count("\n", start, end), shown)
+
+
+WORDS = {
+    "type": "array", "minItems": 1, "maxItems": 100, "uniqueItems": True,
+    "items": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"\S"},
+}  # fmt: skip
+"""The form of a list of words or globs."""

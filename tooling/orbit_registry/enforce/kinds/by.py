@@ -1,0 +1,141 @@
+"""Kind `by`: a rule of another program, proved on by reading its configuration; nothing is run."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from orbit_registry.enforce.kind import CheckKind, Fields, Survey, Tree
+from orbit_registry.formats.globs import Glob, GlobIndex, match_any, parse_glob
+
+_CI = GlobIndex([("ci", [glob for text in (
+    ".github/workflows/*", ".gitlab-ci.yml", ".ci/**", "ci/**", "{noxfile.py,tox.ini,Makefile,justfile}",
+    "lefthook.y*ml", ".pre-commit-config.yaml", "**/package.json", ".forgejo/workflows/*", "bitbucket-pipelines.yml",
+) if isinstance(glob := parse_glob(text), Glob)])])  # fmt: skip
+_RUFF_DEFAULTS = ("E4", "E7", "E9", "F")
+
+
+def _make(fields: Fields, must: str) -> Survey:
+    engine, rule = fields["engine"], fields["rule"]
+    why_off, program = _ENGINES[engine]
+
+    def find(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, str]]:
+        reason = why_off(tree, rule, files)
+        if (
+            reason is None
+            and program
+            and not any(program in (tree.text(path) or "") for path in tree.paths if _CI.match(path))
+        ):
+            reason = f"no file of CI names `{program}`"
+        if reason is not None:
+            yield "", f"{engine} does not check `{rule}`: {reason}"
+
+    return Survey(find, is_reference=True)
+
+
+def _toml(tree: Tree, path: str) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(tree.text(path) or "")
+    except ValueError:
+        return {}
+
+
+def _ruff(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
+    own = next((path for path in (".ruff.toml", "ruff.toml") if path in tree.paths), None)
+    table = _toml(tree, own) if own else _toml(tree, "pyproject.toml").get("tool", {}).get("ruff")
+    if not table:
+        return "there is no configuration of ruff"
+    lint = {**table, **table.get("lint", {})}
+    selected = [*lint.get("select", _RUFF_DEFAULTS), *lint.get("extend-select", ())]
+    ignored = [*lint.get("ignore", ()), *lint.get("extend-ignore", ())]
+    if _specific(rule, selected) <= _specific(rule, ignored):
+        return "it is not selected"
+    for text, codes in {**lint.get("per-file-ignores", {}), **lint.get("extend-per-file-ignores", {})}.items():
+        glob = parse_glob(text if "/" in text else f"**/{text}")
+        off = [path for path in files if isinstance(glob, Glob) and match_any([glob], path)]
+        if _specific(rule, codes) and off:
+            return f"`per-file-ignores` turns it off for {off[0]}"
+    return None
+
+
+def _specific(rule: str, selectors: Sequence[str]) -> int:
+    """Return how much of a rule's code the closest selector names; 0 for none."""
+    return max(
+        (1 if text == "ALL" else len(text) + 1 for text in selectors if text == "ALL" or rule.startswith(text)),
+        default=0,
+    )
+
+
+def _import_linter(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
+    contracts = _toml(tree, "pyproject.toml").get("tool", {}).get("importlinter", {}).get("contracts", [])
+    names = [contract.get(key) for contract in contracts for key in ("id", "name")]
+    for path in (".importlinter", "setup.cfg"):
+        names += re.findall(
+            r"(?m)^\[importlinter:contract:([^\]]+)\]", (tree.text(path) or "") if path in tree.paths else ""
+        )
+    return None if rule in names else "no contract has this id"
+
+
+def _biome(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
+    path = next((path for path in ("biome.json", "biome.jsonc") if path in tree.paths), None)
+    text = re.sub(r"(?m)^\s*//.*$", "", (tree.text(path) or "") if path else "")
+    try:
+        data = json.loads(re.sub(r",(\s*[\]}])", r"\1", text))
+        plugins = [entry if isinstance(entry, str) else str(entry.get("path")) for entry in data.get("plugins", ())]
+        if rule.endswith(".grit"):
+            return None if any(plugin.endswith(rule) for plugin in plugins) else "no plugin has this name"
+        group, _, name = rule.partition("/")
+        setting = data["linter"]["rules"][group][name]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return "biome.json does not name it"
+    value = setting.get("level") if isinstance(setting, dict) else setting
+    return None if value in ("error", "warn", "on") else f"it is {value}"
+
+
+def _semgrep(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
+    texts = [tree.text(path) or "" for path in tree.paths if re.match(r"(.*/)?\.?semgrep(\.ya?ml|/.*\.ya?ml)$", path)]
+    form = re.compile(rf"(?m)^\s*-?\s*id:\s*[\"']?{re.escape(rule)}[\"']?\s*$")
+    return None if any(form.search(text) for text in texts) else "no rule has this id"
+
+
+def _codeowners(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
+    path = next((path for path in (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
+                 if path in tree.paths), None)  # fmt: skip
+    lines = (
+        [line.split() for line in (tree.text(path) or "").splitlines() if line and line[0] not in "#["] if path else []
+    )
+    owners = [(_owned(words[0]), words[1:]) for words in lines if words]
+    for file in files:
+        last = next((names for glob, names in reversed(owners) if glob and match_any([glob], file)), [])
+        if rule not in last:
+            return f"{file} has {' '.join(last) or 'no owner'}"
+    return None if files else "the check has no file"
+
+
+def _owned(pattern: str) -> Glob | None:
+    text = pattern.lstrip("/") if "/" in pattern.rstrip("/") else f"**/{pattern}"
+    glob = parse_glob(f"{{{text.rstrip('/')},{text.rstrip('/')}/**}}")
+    return glob if isinstance(glob, Glob) else None
+
+
+_ENGINES: Mapping[str, tuple[Callable[[Tree, str, Sequence[str]], str | None], str]] = {
+    "ruff": (_ruff, "ruff"),
+    "import-linter": (_import_linter, "lint-imports"),
+    "biome": (_biome, "biome"),
+    "semgrep": (_semgrep, "semgrep"),
+    "codeowners": (_codeowners, ""),
+}
+"""Each with the function that says why a rule is off, and the program that a file of CI has to name."""
+
+KIND = CheckKind(
+    name="by",
+    properties={
+        "engine": {"enum": sorted(_ENGINES)},
+        "rule": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^\S(.*\S)?$"},
+    },
+    required=("engine", "rule"),
+    make=_make,
+)

@@ -1,0 +1,144 @@
+"""Kind `dependency`: what the manifests of a project name."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, Finder, InvalidCheckError, Match, match_at
+from orbit_registry.enforce.kinds.path import parse
+from orbit_registry.formats.globs import Glob, matches
+
+Names = Iterator[tuple[str, str]]
+"""Names of packages, each with the text by which the manifest names it."""
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
+
+
+def _make(fields: Fields, must: str) -> Finder:
+    if ("of" in fields) == ("only" in fields):
+        raise InvalidCheckError("`dependency` has either `of` or `only`")
+    if "only" in fields and must == "have":
+        raise InvalidCheckError("`must: have` goes with `of`; `only` says itself what is allowed")
+    globs = [parse(_plain(text)) for text in fields.get("of") or fields["only"]]
+
+    def find(path: str, text: str) -> Iterator[Match]:
+        offset = 0
+        for name, written in _names(path, text):
+            start = text.find(written, offset)
+            start = start if start >= 0 else max(text.find(written), 0)
+            offset = start
+            if any(_is_named(glob, _plain(name)) for glob in globs) == ("of" in fields):
+                yield match_at(text, start, start + len(written))
+
+    return Finder(find, lambda path: _reader(path) is not None)
+
+
+def _is_named(glob: Glob, name: str) -> bool:
+    """Say whether a glob names a package; one with a wildcard and no group is about the part after the group."""
+    return matches(glob, name if "/" in glob.text or "*" not in glob.text else name.rpartition("/")[2])
+
+
+def _plain(name: str) -> str:
+    """Return the form in which names are compared: case, `_` and the colon between group and artifact don't count."""
+    return name.lower().replace("_", "-").replace(":", "/")
+
+
+def _names(path: str, text: str) -> Names:
+    reader = _reader(path)
+    try:
+        yield from reader(text) if reader else ()
+    except (ValueError, AttributeError, TypeError, RecursionError):  # a manifest that its own tool would refuse
+        return
+
+
+def _reader(path: str) -> Callable[[str], Names] | None:
+    name = path.rpartition("/")[2].lower()
+    return next((reader for pattern, reader in _READERS.items() if re.fullmatch(pattern, name)), None)
+
+
+def _requirement(texts: Any) -> Names:
+    for text in texts if isinstance(texts, list) else ():
+        if isinstance(text, str) and (match := _REQUIREMENT.match(text)):
+            yield match[1], text
+
+
+def _keys(table: Any) -> Names:
+    yield from ((key, key) for key in table or ())
+
+
+def _pyproject(text: str) -> Names:
+    data: Mapping[str, Any] = tomllib.loads(text)
+    project = data.get("project", {})
+    yield from _requirement(project.get("dependencies"))
+    for group in (*project.get("optional-dependencies", {}).values(), *data.get("dependency-groups", {}).values()):
+        yield from _requirement(group)
+    poetry = data.get("tool", {}).get("poetry", {})
+    for table in (poetry, *poetry.get("group", {}).values()):
+        for name in ("dependencies", "dev-dependencies"):
+            yield from _keys(table.get(name))
+
+
+def _requirements(text: str) -> Names:
+    yield from _requirement([line.partition("#")[0].strip() for line in text.splitlines()])
+
+
+def _package_json(text: str) -> Names:
+    data = json.loads(text)
+    for table in ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies"):
+        yield from ((key, json.dumps(key)) for key in data.get(table, {}))
+
+
+def _cargo(text: str) -> Names:
+    data: Mapping[str, Any] = tomllib.loads(text)
+    for table in (data, data.get("workspace", {}), *data.get("target", {}).values()):
+        for name in ("dependencies", "dev-dependencies", "build-dependencies"):
+            for key, value in table.get(name, {}).items():
+                yield (value.get("package", key) if isinstance(value, dict) else key), key
+
+
+def _catalogue(text: str) -> Names:
+    for value in tomllib.loads(text).get("libraries", {}).values():
+        if isinstance(value, str):
+            yield ":".join(value.split(":")[:2]), value
+        else:
+            name = value.get("module") or f"{value['group']}:{value['name']}"
+            yield name, value.get("module") or value["name"]
+
+
+def _by_regex(pattern: str) -> Callable[[str], Names]:
+    compiled = re.compile(pattern)
+
+    def read(text: str) -> Names:
+        for match in compiled.finditer(text):
+            yield ":".join(group for group in match.groups() if group), match[match.lastindex or 0]
+
+    return read
+
+
+_READERS: Mapping[str, Callable[[str], Names]] = {
+    r"pyproject\.toml": _pyproject,
+    r"(.*[-_.])?requirements([-_.].*)?\.(txt|in)": _requirements,
+    r"package\.json": _package_json,
+    r"cargo\.toml": _cargo,
+    r"go\.mod": _by_regex(r"(?m)^(?:require)?[ \t]+([\w.-]+\.[\w.-]+/\S+) v"),
+    r".*\.versions\.toml": _catalogue,
+    r".*\.gradle(\.kts)?": _by_regex(r"['\"]([\w.-]+:[\w.-]+)(?::[^'\"\n]*)?['\"]"),
+    r"pom\.xml": _by_regex(
+        r"<dependency>\s*<groupId>\s*([^<\s]+)\s*</groupId>\s*<artifactId>\s*([^<\s]+)\s*</artifactId>"
+    ),
+    r".*\.sbt": _by_regex(r"\"([\w.-]+)\"\s*%{1,3}\s*\"([\w.-]+)\"\s*%"),
+    r".*\.csproj|directory\.packages\.props": _by_regex(r"<Package(?:Reference|Version)\s+Include=\"([^\"]+)\""),
+}
+"""Readers by the pattern of a manifest's name in lower case."""
+
+KIND = CheckKind(
+    name="dependency",
+    properties={"of": WORDS, "only": WORDS},
+    make=_make,
+    example_names=("requirements.txt", "package.json", "pyproject.toml"),
+    needs_all=False,
+    everywhere=lambda fields: True,
+)

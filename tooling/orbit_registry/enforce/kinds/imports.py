@@ -1,0 +1,144 @@
+"""Kind `import`: which modules a file imports, by their full names."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+
+from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, Finder, Match, match_at
+from orbit_registry.enforce.kinds.path import parse as parse_path_glob
+from orbit_registry.enforce.kinds.pattern import parsed
+from orbit_registry.enforce.syntax import language_of
+from orbit_registry.formats.globs import Glob, matches
+
+_SCRIPT = {"any": [{"kind": "import_statement"}, {"kind": "export_statement", "has": {"field": "source", "regex": "."}},
+                   {"pattern": "require($A)"}, {"pattern": "import($A)"}]}  # fmt: skip
+_INCLUDE = {"kind": "preproc_include"}
+RULES: Mapping[str, Mapping[str, object]] = {
+    **dict.fromkeys(("javascript", "typescript", "tsx"), _SCRIPT),
+    **{language: {"kind": "import_declaration"} for language in ("java", "scala", "swift")},
+    "kotlin": {"kind": "import_header"}, "go": {"kind": "import_spec"}, "rust": {"kind": "use_declaration"},
+    "csharp": {"kind": "using_directive"}, "php": {"kind": "namespace_use_declaration"},
+    "ruby": {"kind": "call", "regex": "^require"}, "c": _INCLUDE, "cpp": _INCLUDE,
+}  # fmt: skip
+"""Which nodes of ast-grep are imports."""
+_SEPARATORS = {
+    "rust": "::",
+    "php": "\\",
+    **dict.fromkeys(("python", "java", "scala", "kotlin", "csharp", "swift"), "."),
+}
+_KEYWORDS = re.compile(r"\A\s*(?:(?:pub(?:\([^)]*\))?|import|use|using|static|global|function|const)\s+)*")
+_QUOTED = re.compile(r"['\"`<]([^'\"`>\n]+)['\"`>]")
+_RENAMED = re.compile(r"\s+as\s+.*|\s*=>.*|;.*", re.DOTALL)
+_TYPES = re.compile(r"(?:import|export)\s+type\b")
+
+
+def _make(fields: Fields, must: str) -> Finder:
+    texts, types = fields["of"], fields.get("types", False)
+    globs = {separator: [*_globs(texts, separator)] for separator in {*_SEPARATORS.values(), "/"}}
+    needles = [max(re.split(r"[*?\[\]{}./:\\,]+", text), key=len) for text in texts]
+    relative = re.compile(r"from\s+\.|['\"]\.")
+
+    def find(path: str, text: str) -> Iterator[Match]:
+        if not any(needle in text for needle in needles) and not relative.search(text):
+            return
+        language = language_of(path) or ""
+        separator = _SEPARATORS.get(language, "/")
+        read = _python(path, text, types) if language == "python" else _other(path, text, language, types)
+        for names, start, end in read:
+            if any(matches(glob, name) for name in _spellings(names, separator) for glob in globs[separator]):
+                yield match_at(text, start, end)
+
+    return Finder(find, lambda path: language_of(path) in ("python", *RULES))
+
+
+def _globs(texts: Sequence[str], separator: str) -> Iterator[Glob]:
+    """Yield the globs of modules as globs of paths: a module is itself and all below it."""
+    for text in texts:
+        form = text.replace(separator, "/").replace("\\", "/").rstrip("/")
+        yield parse_path_glob(form)
+        if not form.endswith("/**"):
+            yield parse_path_glob(f"{form}/**")
+        elif form != "**":
+            yield parse_path_glob(form.removesuffix("/**"))
+
+
+def _spellings(names: Sequence[str], separator: str) -> Iterator[str]:
+    """Yield names as paths; one that starts with `/` is a file's, whose first folders may not be part of the name."""
+    for name in names:
+        if name.startswith("/"):
+            parts = name[1:].split("/")
+            yield from ("/".join(parts[start:]) for start in range(max(len(parts) - 1, 1)))
+        else:
+            yield name.replace(separator, "/")
+
+
+def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    lines = [0, *(match.end() for match in re.finditer("\n", text))]
+    nodes: list[ast.AST] = [tree]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.If) and not types and ast.unparse(node.test) in _TYPE_CHECKING:
+            nodes += node.orelse
+            continue
+        nodes += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                folders = posixpath.dirname(path).split("/")
+                above = folders[: len(folders) - node.level + 1]
+                base = "/".join(("", *filter(None, above), *base.split("."))).rstrip("/")
+            joint = "/" if node.level else "."
+            names = [base, *(f"{base}{joint}{alias.name}" for alias in node.names)]
+        else:
+            continue
+        start, end = lines[node.lineno - 1], lines[(node.end_lineno or node.lineno) - 1]
+        yield names, start + node.col_offset, end + (node.end_col_offset or 0)
+
+
+_TYPE_CHECKING = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+def _other(path: str, text: str, language: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
+    for node in parsed(text, language).find_all(config={"rule": RULES[language]}):
+        statement, span = node.text(), node.range()
+        if not types and _TYPES.match(statement):
+            continue
+        names = [_absolute(name, path) for name in _QUOTED.findall(statement)[-1:]] or _names(statement)
+        yield names, span.start.index, span.end.index
+
+
+def _absolute(name: str, path: str) -> str:
+    if not name.startswith("."):
+        return name
+    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
+    return f"/{joined}"
+
+
+def _names(statement: str) -> list[str]:
+    """Return what a statement without quotes imports: `use a::{b, c};` names `a`'s `b` and `c`."""
+    body = _KEYWORDS.sub("", statement, count=1)
+    head, brace, rest = body.partition("{")
+    if not brace:
+        return [_RENAMED.sub("", body).strip().removesuffix(".*").removesuffix("::*").removesuffix("._")]
+    parts = (_RENAMED.sub("", part).strip(" {}\n") for part in rest.rstrip("}; \n").split(","))
+    return [head.strip() + part for part in parts]
+
+
+KIND = CheckKind(
+    name="import",
+    properties={"of": WORDS, "types": {"type": "boolean"}},
+    required=("of",),
+    make=_make,
+)

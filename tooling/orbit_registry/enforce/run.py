@@ -1,0 +1,328 @@
+"""Runs the checks of records over the files of a project."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orbit_registry.enforce.allow import Allow, allows_in
+from orbit_registry.enforce.changes import Ranges, changed_lines, touches
+from orbit_registry.enforce.kind import Finder, InvalidCheckError, Match, NotRunError, Survey, Tree
+from orbit_registry.enforce.spec import LEVELS, DecisionCheck, SpecProblem, checks_of
+from orbit_registry.errors import OrbitError
+from orbit_registry.formats.globs import GlobIndex
+from orbit_registry.formats.position import Position
+from orbit_registry.formats.yaml import position_of
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.record import Record
+from orbit_registry.operations.glob_counts import count_matches
+from orbit_registry.workspace.cache import digest
+from orbit_registry.workspace.files import inside, read_bytes
+from orbit_registry.workspace.workspace import ORBIT, Workspace
+
+FILE_LIMIT = 1 << 20
+"""Bytes of a file that is read: one line of 1 MB takes ast-grep 0.7 s."""
+TIME_LIMIT_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What `--against` compares with: the lines changed since a commit."""
+
+    base: str
+    lines: Mapping[str, Ranges]
+
+
+@dataclass(frozen=True, slots=True)
+class FileMatches:
+    """What the checks find in one file."""
+
+    matches: Mapping[str, Sequence[Match]]
+    """By the name of the check."""
+    allows: Sequence[Allow] = ()
+    not_run: Mapping[str, str] = field(default_factory=dict)
+    """Why a check could not be run, by its name."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Checks that can be run, each with its finder."""
+
+    checks: Mapping[str, tuple[DecisionCheck, Finder | Survey]]
+
+    def index(self) -> GlobIndex[str]:
+        """Return the index of the checks' files."""
+        return GlobIndex([(name, check.globs) for name, (check, _) in self.checks.items()])
+
+    def read(self, names: Iterable[str], path: str, content: bytes) -> FileMatches:
+        """Return what some checks find in a file."""
+        text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        matches: dict[str, list[Match]] = {}
+        not_run: dict[str, str] = {}
+        for name in names:
+            finder = self.checks[name][1]
+            try:
+                if isinstance(finder, Finder) and (places := [*finder.find(path, text)]):
+                    matches[name] = places
+            except NotRunError as error:
+                not_run[name] = str(error)
+        return FileMatches(matches, [*allows_in(text)], not_run)
+
+
+def files_of(tracked: Sequence[str] | None, untracked: Sequence[str]) -> list[str]:
+    """Return the files that checks look at: all but the records' own."""
+    return [path for path in (*(tracked or ()), *untracked) if not path.startswith(f"{ORBIT}/")]
+
+
+def enforce(
+    workspace: Workspace, records: Iterable[Record], tracked: Sequence[str] | None, untracked: Sequence[str], *,
+    against: str | None = None, proposed: bool = False, definitions_only: bool = False,
+) -> tuple[Diagnostic, ...]:  # fmt: skip
+    """Return what the checks of live records find, and what is wrong with them.
+
+    With `against`, only matches that touch lines changed since then; `definitions_only` looks at no file.
+    """
+    open_checks = [check for record in records if record.phase != "closed" for check in checks_of(record)]
+    report = _Report(workspace)
+    for check in open_checks:
+        for problem in check.problems:
+            report.add_problem(check, problem)
+    selected = [check for check in open_checks if check.record.phase == "live" or proposed]
+    runner = Runner(dict(_runnable(selected, report)))
+    if definitions_only:
+        return tuple(report.diagnostics)
+    files = files_of(tracked, untracked)
+    base = workspace.git.merge_base(against) if against is not None else None
+    change = Change(base, changed_lines(workspace.git, base, untracked)) if base is not None else None
+    _Tree(workspace, runner, files, report, change).run()
+    return tuple(report.diagnostics)
+
+
+def _runnable(
+    checks: Iterable[DecisionCheck], report: _Report
+) -> Iterator[tuple[str, tuple[DecisionCheck, Finder | Survey]]]:
+    for check in checks:
+        if check.problems:
+            continue
+        try:
+            yield check.name, (check, check.finder())
+        except NotRunError as error:
+            report.add(check, "ORB1004", f"{check.name} is not run: {error}")
+        except InvalidCheckError as error:  # no example was tried, as a library was missing then
+            report.add(check, "ORB1001", f"{check.name} can't be used: {error}")
+
+
+@dataclass
+class _Report:
+    workspace: Workspace
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def add(
+        self, check: DecisionCheck, code: str, message: str, location: Location | None = None, *,
+        severity: Severity | None = None, hint: str | None = None, name: str | None = None, allowed: str | None = None,
+    ) -> None:  # fmt: skip
+        """Add a finding; a proposed record gets notes alone."""
+        severity = severity or (Severity.ERROR if code in ("ORB1001", "ORB1002") else Severity.WARNING)
+        severity = severity if check.record.phase == "live" else Severity.NOTE
+        location = location or self._place(check.record, ("checks", check.number))
+        self.diagnostics.append(
+            Diagnostic(code, severity, message, location, hint, check.record.id, check=name, allowed=allowed)
+        )
+
+    def add_problem(self, check: DecisionCheck, problem: SpecProblem) -> None:
+        """Add what is wrong with a check itself."""
+        location = self._place(check.record, problem.pointer)
+        self.add(check, problem.code, problem.message, location, hint=problem.hint)
+
+    def _place(self, record: Record, pointer: tuple[str | int, ...]) -> Location:
+        try:
+            text = read_bytes(inside(self.workspace.root, record.path), limit=FILE_LIMIT).decode("utf-8", "replace")
+            return Location(record.path, position_of(text, pointer))
+        except OrbitError:
+            return Location(record.path, Position(1))
+
+    def break_of(
+        self, check: DecisionCheck, what: str, location: Location, allowed: str | None = None, *, is_bare: bool = False
+    ) -> None:
+        """Add a broken decision; `is_bare`: an allowance without a reason is there."""
+        title = f" ({check.record.title})" if check.say != check.record.title else ""
+        message = f"{what} breaks {check.record.id}{title}: {check.say}"
+        hint = f"write `orbit: allow {check.record.id} because …` if it is right here, or supersede the decision"
+        code = "ORB1005"
+        if is_bare:
+            code, hint = "ORB1006", f"add the reason: `orbit: allow {check.record.id} because …`"
+        self.add(
+            check, code, message, location, severity=LEVELS[check.level], hint=hint, name=check.name, allowed=allowed
+        )
+
+
+@dataclass
+class _Tree:
+    """One run over the tree."""
+
+    workspace: Workspace
+    runner: Runner
+    files: Sequence[str]
+    report: _Report
+    change: Change | None
+
+    def run(self) -> None:
+        """Add the findings of all checks."""
+        index = self.runner.index()
+        scopes: dict[str, list[str]] = {name: [] for name in self.runner.checks}
+        names_of: dict[str, list[str]] = {}
+        for path in self.files:
+            for name, _ in index.match(path):
+                scopes[name].append(path)
+                finder = self.runner.checks[name][1]
+                if isinstance(finder, Finder) and finder.reads(path):
+                    names_of.setdefault(path, []).append(name)
+        self._blind(scopes, names_of)
+        self._surveys(scopes)
+        if self.change is not None:
+            names_of = {path: names for path, names in names_of.items() if path in self.change.lines}
+        values = self._values(names_of)
+        self._add_matches(names_of, values)
+
+    def _blind(self, scopes: Mapping[str, list[str]], names_of: Mapping[str, list[str]]) -> None:
+        """Add checks that look at no file, and exceptions that match none."""
+        counts = Counter(name for names in names_of.values() for name in names)
+        for name, (check, finder) in self.runner.checks.items():
+            is_file_free = isinstance(finder, Survey) and (check.must == "have" or finder.is_reference)
+            if not (counts[name] if isinstance(finder, Finder) else scopes[name]) and not is_file_free:
+                hint = "correct `in:`, or remove the check if its subject is gone"
+                self.report.add(check, "ORB1003", f"{name} looks at no file", hint=hint)
+            exceptions = [str(text) for text in check.fields.get("except", ())]
+            for text in [text for text in exceptions if text not in count_matches(exceptions, self.files)]:
+                hint = "correct the glob, or remove it if the file is gone"
+                self.report.add(check, "ORB1003", f"`except: {text}` of {name} matches no file", hint=hint)
+
+    def _surveys(self, scopes: Mapping[str, list[str]]) -> None:
+        tree = Tree(self.files, self._text)
+        for name, (check, finder) in self.runner.checks.items():
+            if not isinstance(finder, Survey):
+                continue
+            for path, what in finder.find(tree, scopes[name]):
+                if finder.is_reference:
+                    self.report.add(check, "ORB1009", what)
+                elif not path:
+                    self.report.break_of(check, what, self.report._place(check.record, ("checks", check.number)))
+                elif self.change is None or path in self.change.lines:
+                    self.report.break_of(check, what, Location(path))
+
+    def _text(self, path: str) -> str | None:
+        try:
+            return read_bytes(inside(self.workspace.root, path), limit=FILE_LIMIT).decode("utf-8", "replace")
+        except OrbitError:
+            return None
+
+    def _values(self, names_of: Mapping[str, list[str]]) -> dict[str, FileMatches]:
+        """Return what the checks find in each file; unchanged files and checks are answered by the cache."""
+        deadline = time.monotonic() + TIME_LIMIT_SECONDS
+        late: list[str] = []
+
+        def parse(path: str, content: bytes) -> object:
+            if time.monotonic() > deadline:
+                late.append(path)
+                return None
+            return _as_json(self.runner.read(names_of[path], path, content))
+
+        checks = {name: check.digest for name, (check, _) in self.runner.checks.items()}
+        cache, namespace = self.workspace.cache, f"enforce {digest(checks)[:16]}"
+        cache.keep_newest("enforce", namespace)
+        values: dict[str, FileMatches] = {}
+        too_large: list[str] = []
+        for path, state in cache.files(namespace, self.workspace.root, names_of, parse, limit=FILE_LIMIT).items():
+            if state.value is not None:
+                values[path] = _from_json(state.value)
+            elif state.error is not None and state.size > FILE_LIMIT and _is_text(f"{self.workspace.root}/{path}"):
+                too_large.append(path)
+        self._not_run(names_of, too_large, f"larger than {FILE_LIMIT:,} bytes")
+        self._not_run(names_of, late, f"not reached in {TIME_LIMIT_SECONDS:.0f} s")
+        for path, value in values.items():
+            for name, reason in value.not_run.items():
+                self.report.add(self.runner.checks[name][0], "ORB1004", f"{name} is not run on {path}: {reason}")
+        return values
+
+    def _not_run(self, names_of: Mapping[str, list[str]], paths: Sequence[str], reason: str) -> None:
+        skipped: defaultdict[str, list[str]] = defaultdict(list)
+        for path in paths:
+            for name in names_of[path]:
+                skipped[name].append(path)
+        for name, files in skipped.items():
+            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+            self.report.add(self.runner.checks[name][0], "ORB1004", f"{name} is not run on {files[0]}{more}: {reason}")
+
+    def _add_matches(self, names_of: Mapping[str, list[str]], values: Mapping[str, FileMatches]) -> None:
+        used: set[tuple[str, Allow]] = set()
+        has_match = {name for value in values.values() for name in value.matches}
+        for name, (check, finder) in self.runner.checks.items():
+            if check.must == "have" and isinstance(finder, Finder):
+                self._missing(check, [path for path in values if name in names_of[path]], values, name in has_match)
+                continue
+            for path in values:
+                for match in values[path].matches.get(name, ()):
+                    self._add_match(check, path, match, values[path].allows, used)
+        for path, value in values.items():
+            for allow in value.allows:
+                if (path, allow) not in used and self._is_changed(path, allow.line, allow.line):
+                    self._unused(path, allow, names_of[path])
+
+    def _add_match(
+        self, check: DecisionCheck, path: str, match: Match, allows: Sequence[Allow], used: set[tuple[str, Allow]]
+    ) -> None:
+        allow = next((allow for allow in allows if allow.is_for(check.name, match.line, match.end_line)), None)
+        if allow is not None:
+            used.add((path, allow))
+        if self._is_changed(path, match.line, match.end_line):
+            location = Location(path, Position(match.line, match.column))
+            reason = allow.reason if allow else None
+            self.report.break_of(check, f"`{match.text}`", location, reason or None, is_bare=reason == "")
+
+    def _missing(
+        self, check: DecisionCheck, paths: Sequence[str], values: Mapping[str, FileMatches], has_match: bool
+    ) -> None:
+        """Add the files without what a check demands; where one match is enough, the check itself."""
+        if check.kind is not None and not check.kind.needs_all:
+            if paths and not has_match and self.change is None:
+                self.report.break_of(check, "a missing entry", Location(paths[0], Position(1)))
+            return
+        for path in paths:
+            if not values[path].matches.get(check.name):
+                self.report.break_of(check, f"`{path}`", Location(path, Position(1)))
+
+    def _is_changed(self, path: str, first: int, last: int) -> bool:
+        return self.change is None or touches(self.change.lines.get(path, ()), first, last)
+
+    def _unused(self, path: str, allow: Allow, names: Sequence[str]) -> None:
+        check = next(
+            (self.runner.checks[name][0] for name in names if allow.name in (name, name.partition("/")[0])), None
+        )
+        nearest = check or self.runner.checks[names[0]][0]
+        reason = "it allows nothing here" if check else "no check of that name looks at this file"
+        message = f"`orbit: allow {allow.name}` is not needed: {reason}"
+        hint = "remove the comment, or correct the id"
+        self.report.add(nearest, "ORB1007", message, Location(path, Position(allow.line)), hint=hint, name=None)
+
+
+def _is_text(file: str) -> bool:
+    with Path(file).open("rb") as stream:
+        return b"\0" not in stream.read(8_000)
+
+
+def _as_json(value: FileMatches) -> object:
+    matches = {name: [list(match) for match in places] for name, places in value.matches.items()}
+    return [matches, [list(allow) for allow in value.allows], dict(value.not_run)]
+
+
+def _from_json(value: Any) -> FileMatches:
+    matches, allows, not_run = value
+    return FileMatches(
+        {name: [Match(*row) for row in rows] for name, rows in matches.items()},
+        [Allow(*row) for row in allows],
+        not_run,
+    )
