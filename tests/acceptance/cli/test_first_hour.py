@@ -96,6 +96,22 @@ def test_a_decision_without_a_text_is_not_accepted(shell: Shell) -> None:
     assert (code, f"{document} has no text" in error) == (1, True)
 
 
+def test_an_explanation_names_the_status_and_a_path_without_a_file(shell: Shell) -> None:
+    shell("adr", "new", "Keep sessions in files", "--path", "src/**")
+    assert "src/**: matches, but is proposed and waits for review\n" in shell("explain", "src/app.py")[1]
+    assert "note: there is no file src/nope.py" in shell("explain", "src/nope.py")[2]
+
+
+def test_a_change_names_the_files_that_it_wrote(shell: Shell) -> None:
+    record, document = ".orbit/adrs/ADR-0001/adr.yaml", "docs/adr/0001-use-sqlite.md"
+    assert shell("adr", "update", "1", "--tag", "x")[1].splitlines()[1:] == [f"  {record}"]
+    assert shell("adr", "update", "1", "--title", "Use files")[1].splitlines()[1:] == [f"  {document}", f"  {record}"]
+    files = shell("adr", "supersede", "1", "2")[1].splitlines()[1:]
+    assert files == [f"  {document}", f"  {record}", "  .orbit/adrs/ADR-0002/adr.yaml"]
+    voted = shell("learning", "vote", shell.learning, "--task", "T-2")[1]
+    assert voted.endswith(f"\n  .orbit/learnings/{shell.learning}/votes.jsonl\n")
+
+
 def test_a_source_file_is_no_decision(shell: Shell) -> None:
     text = shell("import", "src/app.py")[1]
     assert "src/app.py is not a decision: decisions are Markdown files (.md); `orbit import" in text

@@ -20,6 +20,22 @@ def test_an_empty_text_is_refused(shell: Any) -> None:
     assert (code, "the text is empty" in errors) == (2, True)
 
 
+def test_a_file_that_is_no_text_is_named_once_with_its_line(shell: Any) -> None:
+    file = f".orbit/learnings/{shell.learning}/learning.yaml"
+    Path(file).write_bytes(b"id: x\n\xff")
+    assert (
+        shell("list")[2] == f"1 record could not be read: {file}:2:1: not valid UTF-8 (byte 0xff); run `orbit check`\n"
+    )
+    assert f"can't be read: {file}:2:1: not valid UTF-8 (byte 0xff)\n" in shell("show", shell.learning)[2]
+    Path("docs/adr/0001-use-sqlite.md").write_bytes(b"# \xff")
+    assert "its document can't be read: docs/adr/0001-use-sqlite.md:1:3: not valid UTF-8" in shell("show", "1")[2]
+
+
+def test_a_record_in_a_folder_of_another_name_is_found_by_its_id(shell: Any) -> None:
+    Path(f".orbit/learnings/{shell.learning}").rename(".orbit/learnings/other")
+    assert f"the record {shell.learning} is in the folder other/" in shell("show", shell.learning)[2]
+
+
 @pytest.mark.parametrize("any_id", ["1", "adr-1", "adr-0001", "ADR-0001"])
 def test_a_broken_record_is_named_with_its_file(shell: Any, any_id: str) -> None:
     file = Path(".orbit/adrs/ADR-0001/adr.yaml")

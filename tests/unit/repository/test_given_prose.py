@@ -149,7 +149,11 @@ def test_a_decision_is_not_accepted_while_a_prompt_stands(registry: Registry, st
     with pytest.raises(RefusedError, match=rf"can't become accepted: {added.document}:{line} is a prompt"):
         registry.transition(added.record.id, "accepted")
 
-    document.write_text("".join(row for row in text.splitlines(keepends=True) if "_" not in row), "utf-8")
-    registry.refresh()
+    without = "".join(row for row in text.splitlines(keepends=True) if "_" not in row)
+    document.write_text(without, "utf-8")
+    with pytest.raises(RefusedError, match=rf"can't become accepted: {added.document} has no text"):
+        registry.transition(added.record.id, "accepted")
 
+    document.write_text(without + "It is needed.\n", "utf-8")
+    registry.refresh()
     assert registry.transition(added.record.id, "accepted").status.name == "accepted"

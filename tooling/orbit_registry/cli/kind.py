@@ -65,6 +65,7 @@ from orbit_registry.render.hits import (
 )
 from orbit_registry.render.records import ORDERS, in_order, record_data, records_table, vote_data
 from orbit_registry.repository.votes import BROKEN, half_life_days
+from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import fields_of, records_added
 from orbit_registry.workspace.author import Review
 from orbit_registry.workspace.files import read_text
@@ -187,7 +188,9 @@ def supersede_command(kind: Kind) -> click.Command:
         if (new_id is None) == (replacement is None):
             raise UsageError("name the record that replaces it once", hint=example)
         old, new = registry_for(kind, old_id).supersede(old_id, str(new_id or replacement))
-        emit(output, [record_data(old), record_data(new)], f"{old.id} is superseded by {new.id}")
+        documents = [old.source.path] if kind.in_document and old.source else []
+        text = "\n  ".join([f"{old.id} is superseded by {new.id}", *documents, old.path, new.path])
+        emit(output, [record_data(old), record_data(new)], text)
 
     return supersede
 
@@ -459,6 +462,7 @@ def update_command(kind: Kind) -> click.Command:
         registry = registry_for(kind, any_id)
         _read_body(kind, values, body_file)
         has_options = any(value not in (None, ()) for value in values.values())
+        title = values.pop("title", None) if kind.in_document else None
         if editor:
             if has_options or dry_run:
                 raise UsageError("--editor allows no other option", hint="change all fields in the editor")
@@ -467,7 +471,6 @@ def update_command(kind: Kind) -> click.Command:
             if not has_options:
                 hint = f"`orbit {kind.name} update --help` lists the fields"
                 raise UsageError("there is nothing to change", hint=hint)
-            title = values.pop("title", None) if kind.in_document else None
             edit = merged_edit(kind, values)
             if dry_run:
                 record, changes = registry.planned_update(any_id, edit, title=title)
@@ -475,7 +478,9 @@ def update_command(kind: Kind) -> click.Command:
                 emit(output, {**record_data(record), "diff": diff, "dry_run": True}, diff.rstrip("\n") or "no change")
                 return
             record = registry.update(any_id, edit, title=title)
-        emit(output, record_data(record), f"{record.id}  {record.title}", next_commands=["orbit check"])
+        files = [record.source.path] if title is not None and record.source else []
+        text = "\n  ".join([f"{record.id}  {record.title}", *files, record.path])
+        emit(output, record_data(record), text, next_commands=["orbit check"])
         if editor or values.get("path") or values.get("evidence"):
             note_unreachable(registry, record)
 
@@ -529,6 +534,7 @@ def print_vote(registry: Registry, any_id: str, task: str, model: str | None, ou
     result = registry.vote(any_id, task, model)
     already = "" if result.new else " (this vote was counted before)"
     text = f"{result.record.id} has {plural(result.tally.count, 'vote')}{already}"
+    text += f"\n  {result.record.folder}/{VOTES}" if result.new else ""
     emit(output, {"id": result.record.id, "new": result.new, **vote_data(result.record.votes)}, text)
 
 

@@ -1,5 +1,7 @@
 """`orbit match`, `explain`, `coverage` and `scope suggest`: which records apply where, and why."""
 
+from pathlib import Path
+
 import click
 
 from orbit_registry.cli.output import (
@@ -11,6 +13,7 @@ from orbit_registry.cli.output import (
     note_unread,
     open_registry,
     plural,
+    print_note,
 )
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import one_line
@@ -77,8 +80,10 @@ def explain(path: str, project: str, output: str) -> None:
         cause = f" ({verdict.doubt})" if verdict.key in ("stale", "doubted") else ""
         lines.append(f"{'+' if entry['pushed'] else '-'} {entry['id']}  {entry['title']}")
         lines.append(f"    {verdict.glob or f'link with {verdict.link}'}: {entry['said']}{cause}")
-    if not lines and path in {record.id for record in registry.collection.records}:
+    if not lines and path in registry.collection.records:
         lines.append(f"no record applies to a path of that name; {path} is a record: `orbit show {path}`")
+    elif not Path(path).exists():
+        print_note(f"there is no file {path}")
     data = {"verdicts": [verdict.as_data() for verdict in verdicts]}
     emit(output, data, "\n".join(lines) or "no record applies")
     note_unread(registry)

@@ -145,13 +145,13 @@ def note_unreachable(registry: Registry, record: Record) -> None:
     """Note on standard error why a new record will not be shown at any edit."""
     if record.is_unreachable:
         hint = f"`orbit {record.kind.name} update {record.id} --path 'src/**'`, or `orbit scope suggest {record.id}`"
-        _print_note(f"it names no path and no tag, so no edit will show it: {hint}")
+        print_note(f"it names no path and no tag, so no edit will show it: {hint}")
     note_unmatched(registry, record)
     rests = record.evidence or "freshness" in record.data  # to look costs a Markdown parser
     for freshness in registry.freshness([record]).values() if rests else ():
         for reason in freshness.reasons:
             if reason.subject != "scope.paths":  # told glob by glob above
-                _print_note(reason.message + _path_hint(registry, *reason.subject.split(":", 1)))
+                print_note(reason.message + _path_hint(registry, *reason.subject.split(":", 1)))
 
 
 def _path_hint(registry: Registry, kind: str, reference: str = "") -> str:
@@ -166,7 +166,7 @@ def _path_hint(registry: Registry, kind: str, reference: str = "") -> str:
 def note_unmatched(registry: Registry, record: Record) -> None:
     """Note on standard error the globs of a record that match no file."""
     for unmatched in registry.unmatched(record, _folder_from_root(registry)):
-        _print_note(f"`{unmatched.glob}` matches no file: {unmatched.hint}")
+        print_note(f"`{unmatched.glob}` matches no file: {unmatched.hint}")
 
 
 def _folder_from_root(registry: Registry) -> str:
@@ -182,7 +182,7 @@ def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
         used = {word for record in records for word in _field_words(record, name)} if words else set()
         for word in words:
             if word not in used:
-                _print_note(f"no record has the {name} `{word}`; {did_you_mean(word, sorted(used), '`')}".rstrip("; "))
+                print_note(f"no record has the {name} `{word}`; {did_you_mean(word, sorted(used), '`')}".rstrip("; "))
 
 
 def note_unread(registry: Registry) -> None:
@@ -202,9 +202,9 @@ def note_stale_index(registry: Registry) -> None:
 
     index = open_index(registry.workspace)
     if isinstance(index, NoIndex):
-        _print_note("hooks show nothing yet, for there is no push index; this command makes it")
+        print_note("hooks show nothing yet, for there is no push index; this command makes it")
     elif index.stale:
-        _print_note(
+        print_note(
             "the push index is behind the files, as a hook's next call finds too: `orbit sync` brings it up to date"
         )
 
@@ -215,7 +215,8 @@ def _field_words(record: Record, name: str) -> Sequence[str]:
     return record.scope.tags if name == "tag" else record.words(f"{name}s")
 
 
-def _print_note(message: str) -> None:
+def print_note(message: str) -> None:
+    """Print a note on standard error."""
     click.echo(visible(f"note: {message}"), err=True)
 
 

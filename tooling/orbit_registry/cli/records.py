@@ -16,10 +16,12 @@ from orbit_registry.cli.output import (
     note_unknown,
     open_registry,
     plural,
+    print_note,
     warn_of_unread,
 )
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
+from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import FRESH
 from orbit_registry.model.ids import DIRECTIONS, Link
 from orbit_registry.model.kind import PHASES, Kind
@@ -118,6 +120,7 @@ def print_part(registry: Registry, record: Record, name: str, output: str) -> No
 def print_record(registry: Registry, record: Record, output: str) -> None:
     """Print a record with its freshness and what to do about it."""
     from orbit_registry.analytics.report import outcome, outcome_words  # `orbit list` does without
+    from orbit_registry.repository.documents import load_document
 
     note_opened(registry.workspace, record.id)
     freshness = registry.freshness([record]).get(record.path, FRESH)
@@ -127,6 +130,10 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     retirement = registry.collection.records.retirement(record)
     commands = remedies(record, freshness) if freshness.reasons else _show_successors(retirement)
     text = with_retirement(retirement, record_text(record, freshness, outcome_words(became)) + details_text(record))
+    if record.source is not None and not record.prose.strip():
+        document = load_document(registry.workspace, record.source.path)
+        if isinstance(document, Diagnostic):
+            print_note(f"its document can't be read: {document.location}: {document.message}; {document.hint}")
     data_of_record = {**record_data(record, prose=True), **data, **retirement_data(retirement)}
     emit(output, data_of_record, text, next_commands=commands)
 

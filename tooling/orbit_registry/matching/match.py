@@ -98,7 +98,11 @@ class Verdict:
     def text(self) -> str:
         """The verdict in words."""
         by = f"; it was superseded by {' and '.join(self.successors)}" if self.successors else ""
-        return f"{VERDICTS[self.key]}{by}"
+        words = VERDICTS[self.key]
+        if self.key == "not live":
+            waits = " and waits for review" if self.row.values[reader.PHASE] == "pending" else ""
+            words = f"matches, but is {self.row.values[reader.STATUS]}{waits}"
+        return f"{words}{by}"
 
 
 def _way(glob: str) -> dict[str, str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from orbit_registry.errors import OrbitError
 from orbit_registry.formats.position import Position, Problem
 
 ENVELOPE_SCHEMA = Path(__file__).with_name("envelope.schema.json")
@@ -89,6 +91,14 @@ class Diagnostic:
 def from_problem(problem: Problem, path: str, severity: Severity = Severity.ERROR) -> Diagnostic:
     """Return a problem of a text as a diagnostic of the file at `path`."""
     return Diagnostic(problem.code, severity, problem.message, Location(path, problem.position), problem.hint)
+
+
+def from_error(code: str, path: str, error: OrbitError, root: str, record: str | None = None) -> Diagnostic:
+    """Return an error about the file at `path`; one that begins with the place, `path:3:7: …`, gives the position."""
+    match = re.match(rf"(?:{re.escape(root)}/)?{re.escape(path)}(?::(\d+):(\d+))?: ", error.message)
+    message = error.message[match.end() if match is not None else 0 :].replace(f"{root}/", "")
+    position = Position(int(match[1]), int(match[2])) if match is not None and match[1] else None
+    return Diagnostic(code, Severity.ERROR, message, Location(path, position), error.hint, record)
 
 
 def to_row(diagnostic: Diagnostic) -> list[Any]:

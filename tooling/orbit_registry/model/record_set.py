@@ -113,7 +113,7 @@ class RecordSet:
             raise RecordNotFoundError("the id is empty", hint="`orbit list` shows ids; a shell variable may be unset")
         if not records:
             for problem in self._problems:
-                for name in problem.location.path.split("/"):
+                for name in (problem.record or "", *problem.location.path.split("/")):
                     if _is_loosely(any_id, name):
                         message = f"{name} can't be read: {problem.location}: {problem.message}"
                         hint = problem.hint or "correct it there; `orbit check` says more"

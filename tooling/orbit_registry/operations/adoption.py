@@ -280,7 +280,8 @@ def _remarks(candidate: Candidate, renumber_reason: str | None, assume: str | No
 
 
 def _implied(record: str, edge: Edge) -> Outcome:
-    message = f"only the document of {edge.stated_by} says `{edge.as_written.replace('_', ' ')}`; both records hold it"
+    relation = edge.as_written.partition(" ")[0].replace("_", " ")
+    message = f"only the first of the two documents says `{relation}`; both records hold it"
     return Outcome("changed", edge.stated_by, record, message)
 
 

@@ -394,14 +394,12 @@ def unread_files(problems: Iterable[Diagnostic]) -> list[str]:
 
 def unread_text(problems: Iterable[Diagnostic]) -> str:
     """Return the number of such files, the first one and its problem, in words; "" if there are none."""
-    first = {problem.location.path: problem.message for problem in problems if hides_record(problem)}
+    first = {problem.location.path: problem for problem in problems if hides_record(problem)}
     for path in sorted(first)[:1]:
         count = (
-            f"1 record could not be read: {path}"
-            if len(first) == 1
-            else f"{len(first):,} records could not be read, the first: {path}"
+            "1 record could not be read" if len(first) == 1 else f"{len(first):,} records could not be read, the first"
         )
-        return f"{count}: {first[path]}"
+        return f"{count}: {first[path].location}: {first[path].message}"
     return ""
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.adr.model import NO_OPTIONS, Options, RejectedOption
 from orbit_registry.formats.markdown import is_markdown
-from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.diagnostic import Diagnostic, from_error
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import RecordFolder
@@ -173,8 +173,7 @@ def load_document(workspace: Workspace, path: str) -> Document | Diagnostic | No
     except OrbitError as error:
         if not os.path.lexists(workspace.root / path) or _leads_inside(workspace.root, path):
             return None
-        message = error.message.replace(f"{workspace.root}{os.sep}", "")
-        return Diagnostic(UNREADABLE_DOCUMENT, Severity.ERROR, message, Location(path), error.hint)
+        return from_error(UNREADABLE_DOCUMENT, path, error, str(workspace.root))
     return Document(path, text)
 
 

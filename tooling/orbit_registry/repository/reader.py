@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from orbit_registry.errors import OrbitError, RefusedError
-from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_error
 from orbit_registry.model.ids import is_safe_id
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import BODY, Record
@@ -142,10 +142,9 @@ class Reading:
         return [[vote.voter_model, vote.voted_at.isoformat(), vote.task_id] for vote in votes]
 
     def _unreadable(self, path: str, error: OrbitError) -> Diagnostic:
-        message = error.message.replace(f"{self._root}{os.sep}", "")
         entry = self._by_votes.get(path)
         code, record_id = (UNREADABLE, None) if entry is None else (BROKEN, entry.record_id)
-        return Diagnostic(code, Severity.ERROR, message, Location(path), error.hint, record_id)
+        return from_error(code, path, error, str(self._root), record_id)
 
     def document_of(self, entry: RecordFolder) -> str | None:
         """Return the document that a record names."""

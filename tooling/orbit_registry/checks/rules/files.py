@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from orbit_registry.checks.check import Check, Run, check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 
 _CODES = (
@@ -30,20 +29,10 @@ _CODES = (
 
 def _passing_on(code: str, hint: str) -> Run:
     def run(context: CheckContext) -> Iterator[Diagnostic]:
-        return (_placed(problem, hint) for problem in context.problems if problem.code == code)
+        problems = (problem for problem in context.problems if problem.code == code)
+        return (replace(problem, hint=problem.hint or hint) for problem in problems)
 
     return run
-
-
-def _placed(problem: Diagnostic, hint: str) -> Diagnostic:
-    """Return a finding with its place where the words have it, `path:3:7: not valid UTF-8`, and always with a hint."""
-    location, message = problem.location, problem.message
-    match = re.match(rf"{re.escape(location.path)}(?::(\d+):(\d+))?: ", message)
-    if match is not None:
-        message = message[match.end() :]
-        if match[1] is not None:
-            location = Location(location.path, Position(int(match[1]), int(match[2])))
-    return replace(problem, location=location, message=message, hint=problem.hint or hint)
 
 
 CHECKS = tuple(
