@@ -97,12 +97,12 @@ class Verdict:
     @property
     def text(self) -> str:
         """The verdict in words."""
-        by = f"; it was superseded by {' and '.join(self.successors)}" if self.successors else ""
-        words = VERDICTS[self.key]
-        if self.key == "not live":
-            waits = " and waits for review" if self.row.values[reader.PHASE] == "pending" else ""
-            words = f"matches, but is {self.row.values[reader.STATUS]}{waits}"
-        return f"{words}{by}"
+        if self.successors:
+            return f"matches, but was superseded by {' and '.join(self.successors)}"
+        if self.key != "not live":
+            return VERDICTS[self.key]
+        waits = " and waits for review" if self.row.values[reader.PHASE] == "pending" else ""
+        return f"matches, but is {self.row.values[reader.STATUS]}{waits}"
 
 
 def _way(glob: str) -> dict[str, str]:

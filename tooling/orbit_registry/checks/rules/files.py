@@ -1,6 +1,5 @@
 """Checks of files (1xx): the findings of the readers, and folders that no kind has."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
