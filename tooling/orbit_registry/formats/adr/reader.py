@@ -31,10 +31,7 @@ from orbit_registry.formats.adr.relations import (
     wiki_links,
 )
 from orbit_registry.formats.adr.status_line import normalise_status
-from orbit_registry.formats.adr.style_front_matter import FRONT_MATTER
-from orbit_registry.formats.adr.style_lines import BULLETS, LINES
-from orbit_registry.formats.adr.style_section import SECTIONS
-from orbit_registry.formats.adr.style_table import BADGE, TABLE
+from orbit_registry.formats.adr.styles import BADGE, BULLETS, FRONT_MATTER, LINES, SECTIONS, TABLE
 from orbit_registry.formats.adr.vocabulary import Order, is_iso_date, is_of_two_orders, read_date
 from orbit_registry.formats.citations import Citation, IdForms, find_citations
 from orbit_registry.formats.markdown import Document, Heading, is_markdown, parse_markdown, within

@@ -1,0 +1,460 @@
+"""Styles in which a document states its metadata: front matter, items and lines, sections, a table, a badge."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from urllib.parse import quote, unquote
+
+from orbit_registry.formats.adr.header import (
+    Field,
+    Header,
+    Style,
+    key_value,
+    scalar,
+    split_key_values,
+    visible_lines,
+    whole_line,
+)
+from orbit_registry.formats.adr.headings import heading_value, section_key, section_level
+from orbit_registry.formats.adr.model import Fact
+from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
+from orbit_registry.formats.adr.status_line import normalise_status, read_statement, value_facts
+from orbit_registry.formats.adr.vocabulary import KEY_OF, field_of, plain
+from orbit_registry.formats.markdown import Cell, Heading, Table, within
+from orbit_registry.formats.position import Span
+
+_BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
+_LINE_LEAD = re.compile(r"([ \t]{0,3}(?:[*+-][ \t]{1,4}|>[ \t]{0,3}))?(\*\*)?")
+
+
+def _read_items(header: Header) -> Iterator[Fact]:
+    text = header.text
+    for line in header.lines():
+        bullet = _BULLET.match(text, line.start, line.end)
+        for part in split_key_values(text, bullet.end(), line.end) if bullet else ():
+            pair = key_value(text, part.start, part.end)
+            if pair is not None:
+                key, span = pair
+                yield from value_facts(text, key, _without_comment(text, span), "bullets")
+
+
+def _without_comment(text: str, span: Span) -> Span:
+    """Return the value without a trailing `<!-- optional -->`."""
+    comment = text.find("<!--", span.start, span.end)
+    end = span.end if comment < 0 else comment
+    while end > span.start and text[end - 1] in " \t":
+        end -= 1
+    return Span(span.start, end)
+
+
+_SHORT = 80
+_OTHER_KEY = re.compile(r"[A-Z][\w-]*(?:[ ][\w-]+){0,4}:[ ]")
+"""A line with an unknown key: `Implementation Status: verified`."""
+
+
+def _read_lines(header: Header) -> Iterator[Fact]:
+    """Yield the facts of `Key: value` lines; a value may continue on the next lines of its paragraph."""
+    text = header.text
+    current: tuple[str, Span] | None = None
+    previous_end = -1
+    is_open = False
+    for line in header.lines():
+        content = text[line.start : line.end]
+        first, *others = split_key_values(text, line.start, line.end)
+        pair = key_value(text, first.start, first.end)
+        follows = current is not None and text[previous_end : line.start].strip(" \t\\") in ("\n", "\r\n", "\r")
+        if pair or not follows or not content.strip() or not _continues(content):
+            if current:
+                yield from value_facts(text, *current, "line")
+            current = pair
+            for part in others if pair or _OTHER_KEY.match(content.lstrip("*_> ")) else ():
+                more = key_value(text, part.start, part.end)
+                if more is not None:
+                    yield from value_facts(text, *more, "line")
+            if pair is None and is_open and (below := _status_alone(text, line.start, line.end)):
+                yield from value_facts(text, "status", below, "line")
+            is_open = pair == ("status", Span(line.end, line.end)) or (is_open and not content.strip())
+            opening = next(opening_phrases(text, line.start, line.end), None) if pair is None else None
+            if opening is not None and opening.rel == "superseded_by":  # or `This ADR has been superseded by`
+                start = _mark_above(text, line.start)
+                yield Fact("superseding", content.strip(), whole_line(text, Span(start, line.end)), "line")
+        elif current and current[1].end > current[1].start:
+            key, span = current
+            current = key, Span(span.start, line.start + len(content.rstrip()))
+        previous_end = line.end
+    if current:
+        yield from value_facts(text, *current, "line")
+
+
+def _status_alone(text: str, start: int, end: int) -> Span | None:
+    """Return the span of a line that is little more than a status, below a bare key: `**Status:**`."""
+    bullet = _BULLET.match(text, start, end)
+    content = text[bullet.end() if bullet else start : end].strip()
+    if len(content) > _SHORT or normalise_status(content)[0] == "unknown":
+        return None
+    at = text.index(content, start)
+    return Span(at, at + len(content))
+
+
+def _mark_above(text: str, start: int) -> int:
+    """Return the start of the notice whose first line this is; else the line's own start."""
+    above = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    mark = NOTICE.match(text, above, start) if above < start else None
+    return above if mark is not None and not text[mark.end() : start].strip(' \t\r\n"') else start
+
+
+def _continues(content: str) -> bool:
+    """Say whether a line continues the paragraph above: no heading, list, table or relation."""
+    bare = content.lstrip()
+    if _OTHER_KEY.match(bare):
+        return False
+    if bare.startswith(("#", "- ", "* ", "+ ", "|", ">", "---", "***", "```", "~~~", "**", "__", "<")):
+        return False
+    return not any(phrase.verb.start <= 1 for phrase in find_phrases(bare))
+
+
+def _insert_line(
+    read: Callable[[Header], Iterator[Fact]], header: Header, key: str, value: str
+) -> tuple[int, str] | None:
+    """Insert a line above the first stated one, with the same bullet or quote, and in bold like it."""
+    text = header.text
+    for fact in read(header):
+        # A superseding remark includes the gap above it.
+        start = text.rfind("\n", 0, fact.span.end if fact.key == "superseding" else fact.span.start) + 1
+        lead = _LINE_LEAD.match(text, start)
+        mark, bold = lead.groups("") if lead is not None else ("", "")
+        newline = "\r\n" if text[max(0, start - 2) : start] == "\r\n" else "\n"
+        gap = newline if not mark and text[start - len(newline) * 2 : start] == newline * 2 else ""
+        return start, f"{mark}{bold}{key.capitalize()}:{bold} {value}{newline}{gap}"
+    return None
+
+
+def _render_line(fact: Fact, value: str) -> str:
+    return value if fact.raw else f" {value}"
+
+
+BULLETS = Style("bullets", _read_items, _render_line, partial(_insert_line, _read_items))
+LINES = Style("line", _read_lines, _render_line, partial(_insert_line, _read_lines))
+
+
+_PAIR = re.compile(r"^[ \t]*(?P<item>-[ \t]+)?(?P<key>target|kind|type)[ \t]*:[ \t]*(?P<value>[^\r\n]*)", re.MULTILINE)
+
+
+def _read_front_matter(header: Header) -> Iterator[Fact]:
+    if header.in_log:
+        return
+    yield from _stage_status(header)
+    for field in header.fields:
+        key = field_of(field.key)
+        if field.key.lower() in ("links", "relations"):
+            yield from _typed_links(header.text, field)
+        elif key == "status":
+            yield from _status_value(header.text, field)
+        elif key is not None:
+            yield Fact(key, field.value, field.span, "front-matter", field.values)
+
+
+def _stage_status(header: Header) -> Iterator[Fact]:
+    """Yield the status in `stage:` if no other key states one: `stage: released`, but not `stage: production`."""
+    if any(field_of(field.key) == "status" for field in header.fields):
+        return
+    for field in header.fields:
+        if field.key.lower() == "stage" and normalise_status(field.value)[0] != "unknown":
+            yield from _status_value(header.text, field)
+
+
+def _status_value(text: str, field: Field) -> Iterator[Fact]:
+    """Yield the status as the whole value, so that its quotes can change, and the other facts in it."""
+    facts = list(read_statement(field.value, Span(0, len(field.value)), "front-matter"))
+    yield Fact("status", facts[0].raw, field.span, "front-matter", (field.value, field.span.of(text)))
+    yield Fact("statement", field.value, field.span, "front-matter")
+    for fact in facts:
+        if fact.key in ("tasks", "legacy_ids"):
+            yield Fact(fact.key, fact.raw, field.span, "front-matter", fact.values)
+        elif fact.key == "date":
+            yield Fact("status_date", fact.raw, field.span, "front-matter")
+
+
+def _typed_links(text: str, field: Field) -> Iterator[Fact]:
+    """Yield a fact for each of `links: [{target: 2, kind: supersedes}]`, named after its kind."""
+    item: dict[str, re.Match[str]] = {}
+    for match in _PAIR.finditer(text, field.line.start, field.line.end):
+        item = {**({} if match["item"] else item), match["key"]: match}
+        kind = item.get("kind") or item.get("type")
+        if kind is not None and "target" in item:
+            yield _typed_link(item["target"], kind["value"])
+            item = {}
+
+
+def _typed_link(target: re.Match[str], kind: str) -> Fact:
+    relation = kind.strip().strip("\"'").lower().replace("-", " ")
+    key = KEY_OF.get(relation) or KEY_OF.get(relation.replace(" ", "_")) or "related_to"
+    value = target["value"].strip().strip("\"'")
+    span = Span(target.start("value"), target.start("value") + len(target["value"].rstrip()))
+    return Fact(key, value, span, "front-matter", (value,))
+
+
+def _render_scalar(fact: Fact, value: str) -> str:
+    """Return the value as a YAML scalar; the rest of the old value stays."""
+    if fact.key != "status":
+        quoted = fact.span.end - fact.span.start == len(fact.raw) + 2
+        return scalar(value, '"' if quoted else "") if fact.span.end > fact.span.start else f" {scalar(value)}"
+    old, as_written = fact.values
+    result = scalar(value + _remainder(old, value), as_written)
+    return result if as_written else f" {result}"
+
+
+def _remainder(old: str, value: str) -> str:
+    """Return the rest of the old value after the status (`; supersedes ADR-0045`) that still holds."""
+    facts = list(read_statement(old, Span(0, len(old)), "front-matter"))
+    remainder = old[facts[0].span.end :]
+    if not value.lower().startswith("super"):
+        for fact in reversed([fact for fact in facts if fact.key == "superseding"]):
+            shift = facts[0].span.end
+            remainder = remainder[: fact.span.start - shift] + remainder[fact.span.end - shift :]
+    return remainder
+
+
+def _insert_key(header: Header, key: str, value: str) -> tuple[int, str] | None:
+    span = header.document.front_matter
+    if span is None or header.in_log:
+        return None
+    newline = "\r\n" if "\r\n" in header.text[: span.end + 5] else "\n"
+    return span.end, f"{key}: {scalar(value)}{newline}"
+
+
+FRONT_MATTER = Style("front-matter", _read_front_matter, _render_scalar, _insert_key)
+
+
+def _read_table(header: Header) -> Iterator[Fact]:
+    tables = header.document.tables
+    for table in (table for zone in header.zone for table in within(tables, zone, lambda table: table.span.start)):
+        for key, cell in pairs(table):
+            if cell.span is None:
+                continue
+            if key == "status":
+                yield from read_statement(header.text, cell.span, "table")
+            else:
+                raw = cell.span.of(header.text)
+                yield Fact(key, raw, cell.span, "table", (raw,))
+
+
+def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
+    """Yield (key, value cell) of a table with rows of key and value, or with one row under the keys."""
+    first = [_key(cell) for cell in table.rows[0]] if table.rows else []
+    if len(table.rows) == 2 and sum(key is not None for key in first) > 1:
+        for key, cell in zip(first, table.rows[1], strict=False):
+            if key:
+                yield key, cell
+        return
+    for row in table.rows:
+        key = _key(row[0]) if len(row) > 1 else None
+        if key:
+            yield key, row[1]
+
+
+def _key(cell: Cell) -> str | None:
+    return KEY_OF.get(plain(cell.text.strip().strip("*_:").strip()))
+
+
+def _escaped(value: str) -> str:
+    return value.replace("|", "\\|")
+
+
+def _insert_row(header: Header, key: str, value: str) -> tuple[int, str] | None:
+    """Insert a row under the first known one, in a table of keys and values."""
+    for fact in _read_table(header):
+        start = header.text.rfind("\n", 0, fact.span.start) + 1
+        end = header.text.find("\n", fact.span.end)
+        row = header.text[start : end if end >= 0 else len(header.text)]
+        if row.count("|") == 3 and end >= 0:
+            newline = "\r\n" if row.endswith("\r") else "\n"
+            return end + 1, f"| {key.capitalize()} | {_escaped(value)} |{newline}"
+    return None
+
+
+_URL = re.compile(r"/badge/status-(?P<status>(?:[^-/?#]|--){1,60})(?P<tail>-[\w]{1,30})?(?=[.?#]|$)", re.IGNORECASE)
+
+
+def _read_badge(header: Header) -> Iterator[Fact]:
+    links = header.document.links
+    for link in (link for zone in header.zone for link in within(links, zone, lambda link: link.span.start)):
+        if link.kind != "image" or link.target_span is None:
+            continue
+        match = _URL.search(link.target_span.of(header.text))
+        if match:
+            raw = unquote(match["status"]).replace("--", "\0").replace("_", " ").replace("\0", "-")
+            yield Fact("status", raw, link.target_span, "badge", (link.target_span.of(header.text),))
+            return
+
+
+def _render_badge(fact: Fact, value: str) -> str:
+    encoded = quote(value.replace("-", "--").replace(" ", "_"), safe="")
+    return _URL.sub(lambda match: f"/badge/status-{encoded}{match['tail'] or ''}", fact.values[0], count=1)
+
+
+TABLE = Style("table", _read_table, lambda _, value: _escaped(value), _insert_row)
+BADGE = Style("badge", _read_badge, _render_badge, lambda *_: None)
+
+
+_DEFINITION = re.compile(r"\[[^\[\]]+\]:[ \t]")
+_BOLD_KEY = re.compile(r"(?:\*\*|__)[^*_:]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)")
+_LINE = re.compile(r"[^\s][^\r\n]*(?<=\S)")
+_LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
+_BOX = re.compile(r"\[(?P<mark>[ xX✓✔])\][ \t]+")
+_KEYS = frozenset({"status", "date", "deciders", "tags"})
+
+
+def _read_sections(header: Header) -> Iterator[Fact]:
+    level = section_level([(heading.level, section_key(heading.text)) for heading in header.headings])
+    for heading in header.headings:
+        key = section_key(heading.text)
+        if key not in _KEYS or heading.level > level:
+            continue
+        if key == "status":
+            yield from _status(header, heading)
+            continue
+        value = _in_heading(header, heading)
+        for span in [value] if value is not None else _paragraphs(header, heading)[:1]:
+            yield Fact(key, span.of(header.text), span, "section", (span.of(header.text),))
+
+
+def _paragraphs(header: Header, heading: Heading) -> list[Span]:
+    """Return the section's paragraphs, without quotes, comments and deeper sections."""
+    text = header.text
+    following = within(header.headings, heading.body, lambda other: other.section.start)
+    end = following[0].section.start if following else heading.body.end
+    spans: list[Span] = []
+    open_end = -1
+    for line in visible_lines(header.document, Span(heading.body.start, end), header.document.hidden):
+        content = text[line.start : line.end].strip()
+        if not content or content.startswith(">") or set(content) <= {"-", "*", "_"} or _DEFINITION.match(content):
+            open_end = -1
+            continue
+        lead = _LEAD.match(text, line.start, line.end)
+        start = lead.end() if lead else line.start
+        stop = line.start + len(text[line.start : line.end].rstrip())
+        states_relation = any(phrase.verb.start <= start + 1 for phrase in find_phrases(text, start, stop))
+        starts_paragraph = start > line.start + 3 or text[line.start : start].strip() or states_relation
+        has_key = key_value(text, start, stop) is not None or _BOLD_KEY.match(content)
+        if open_end >= 0 and not starts_paragraph and not has_key:
+            spans[-1] = Span(spans[-1].start, stop)
+        else:
+            spans.append(Span(start, stop))
+        open_end = stop
+    return spans
+
+
+def _in_heading(header: Header, heading: Heading) -> Span | None:
+    value = heading_value(heading.title.of(header.text))
+    return Span(heading.title.start + value[1], heading.title.start + value[2]) if value is not None else None
+
+
+def _status(header: Header, heading: Heading) -> Iterator[Fact]:
+    paragraphs = _paragraphs(header, heading)
+    in_heading = _in_heading(header, heading)
+    if in_heading is not None:
+        yield from read_statement(header.text, in_heading, "section")
+        yield from _remarks(header, in_heading, paragraphs)
+        return
+    if paragraphs and (cell := _cell(header, paragraphs[0])) is not None:
+        yield from read_statement(header.text, cell, "section")
+        return
+    if not paragraphs and (quoted := _quoted(header, heading)):
+        yield from read_statement(header.text, quoted, "section")
+        return
+    if not paragraphs and (fenced := list(_fenced(header, heading))):
+        for key, span in fenced:
+            yield from value_facts(header.text, "status_date" if key == "date" else key, span, "section")
+        return
+    if not paragraphs:
+        end = header.document.lines.ends[header.document.lines.index_of(heading.title.end)]
+        yield Fact("status", "", Span(end, end), "section")
+        return
+    ticked = [span for span in paragraphs if _BOX.match(header.text, span.start, span.end)]
+    if ticked:
+        yield from _boxes(header.text, ticked)
+        return
+    keys = [key_value(header.text, span.start, span.end) for span in paragraphs]
+    at = next((index for index, key in enumerate(keys) if key and key[0] == "status"), 0)
+    first, pair = paragraphs[at], keys[at]
+    yield from read_statement(header.text, pair[1] if pair and pair[0] == "status" else first, "section")
+    yield from _remarks(header, first, (*paragraphs[:at], *paragraphs[at + 1 :]))
+
+
+def _cell(header: Header, first: Span) -> Span | None:
+    """Return the cell with a known status in a table at the start of the section."""
+    tables = within(header.document.tables, Span(first.start, first.start + 1), lambda table: table.span.start)
+    cells = (cell.span for table in tables for key, cell in pairs(table) if key == "status")
+    return next((span for span in cells if span and normalise_status(span.of(header.text))[0] != "unknown"), None)
+
+
+def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
+    """Yield the facts of a code block at the start: a known status alone, or `status: …` lines."""
+    text = header.text
+    block = next(iter(within(header.document.code, heading.body, lambda code: code.start)), None)
+    if block is None or text[heading.body.start : block.start].strip():
+        return
+    inside = [Span(*match.span()) for match in _LINE.finditer(text, block.start, block.end)]
+    lines = [span for span in inside if not span.of(text).startswith(("```", "~~~"))]
+    if len(lines) == 1 and normalise_status(lines[0].of(text))[0] != "unknown":
+        yield "status", lines[0]
+        return
+    for span in lines:
+        for part in split_key_values(text, span.start, span.end):
+            if (pair := key_value(text, part.start, part.end)) is not None and pair[0] in _KEYS:
+                yield pair
+
+
+def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterator[Fact]:
+    for span in paragraphs:
+        pair = key_value(header.text, span.start, span.end)
+        if pair and pair[0] == "date":
+            yield Fact("date", pair[1].of(header.text), pair[1], "section")
+            continue
+        yield Fact("statement", span.of(header.text), span, "section")
+        if any(phrase.rel == "superseded_by" for phrase in find_phrases(header.text, span.start, span.end)):
+            start = header.text.rfind("\n", 0, span.start) + 1
+            while start > first.end and header.text[start - 1] in "\r\n \t":
+                start -= 1
+            yield Fact("superseding", span.of(header.text), Span(max(start, first.end), span.end), "section")
+
+
+def _quoted(header: Header, heading: Heading) -> Span | None:
+    """Return the only quoted line with a status, in a section of quotes."""
+    quotes = []
+    for line in visible_lines(header.document, heading.body, header.document.hidden):
+        content = header.text[line.start : line.end].rstrip()
+        start = line.start + len(content) - len(content.lstrip("> \t"))
+        span = Span(start, line.start + len(content))
+        if not NOTICE.match(content) and normalise_status(span.of(header.text))[0] != "unknown":
+            quotes.append(span)
+    return quotes[0] if len(quotes) == 1 else None
+
+
+def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
+    """Yield the status whose box is ticked: `- [ ] Proposed`, `- [x] Accepted`; several, or none, are no status."""
+    ticked = [match for span in boxes if (match := _BOX.match(text, span.start, span.end)) and match["mark"] != " "]
+    if len(ticked) == 1:
+        span = next(span for span in boxes if span.start == ticked[0].start())
+        yield from read_statement(text, Span(ticked[0].end(), span.end), "section")
+    else:
+        yield Fact("status", "", Span(boxes[0].start, boxes[0].start), "section")
+
+
+def _render_section(fact: Fact, value: str) -> str:
+    capital = value[:1].upper() + value[1:]
+    return capital if fact.raw else f"\n\n{capital}"
+
+
+def _insert_section(header: Header, key: str, value: str) -> tuple[int, str] | None:
+    """Insert a `Status` section above the first section."""
+    if key != "status" or not header.headings or header.in_log:
+        return None
+    first = header.headings[0]
+    newline = "\r\n" if "\r\n" in header.text[: first.section.start] else "\n"
+    capital = value[:1].upper() + value[1:]
+    return first.section.start, f"{'#' * first.level} Status{newline}{newline}{capital}{newline}{newline}"
+
+
+SECTIONS = Style("section", _read_sections, _render_section, _insert_section)
