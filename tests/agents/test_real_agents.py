@@ -21,6 +21,9 @@ ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
 FOLDER = os.environ.get("ORBIT_AGENTS", "")
 """Where the agents' programs are: a folder `node_modules/.bin`."""
 SUMMARY = "Uploads retry three times"
+CHANGE = "Finish the function"
+"""A prompt that shares no word with the record."""
+ABOUT = "Make uploads retry"
 PAGE, OVER_HTTP = (Path(__file__).parents[2] / "docs/reference/mcp.md").read_text("utf-8").split("## Over HTTP")
 ASKED = {"query": "uploads"}
 PATCH = "*** Begin Patch\n*** Update File: src/upload.py\n@@\n-def up(): pass\n+def up(): return 3\n*** End Patch"
@@ -33,7 +36,7 @@ class Driver:
     `{root}` stands for the project's folder in what its tools are called with, and in its settings.
     """
 
-    command: Callable[[Model], Sequence[str]]
+    command: Callable[[Model, str], Sequence[str]]
     environment: Callable[[Model], Mapping[str, str]]
     read: Tool
     change: Tool
@@ -43,29 +46,29 @@ class Driver:
     """Files of the agent's own settings, by path from the home, that were there before our hook."""
 
 
-def claude(model: Model) -> Sequence[str]:
+def claude(model: Model, prompt: str) -> Sequence[str]:
     """Return the command of Claude Code without a person, who would have to allow each command."""
     allowed = ("--permission-mode", "bypassPermissions")
-    return ("claude", "-p", "Make uploads retry", *allowed, "--model", "claude-sonnet-4-5")
+    return ("claude", "-p", prompt, *allowed, "--model", "claude-sonnet-4-5")
 
 
-def codex(model: Model) -> Sequence[str]:
+def codex(model: Model, prompt: str) -> Sequence[str]:
     """Return the command of Codex without a person, who would have to trust the hook first."""
     provider = {"name": "here", "base_url": f"{model.url}/v1", "wire_api": "responses", "env_key": "OPENAI_API_KEY"}
     options = [f"model_providers.here.{key}={value}" for key, value in provider.items()]
     trust = ("--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox")
     flags = [part for option in ("model_provider=here", *options) for part in ("-c", option)]
-    return ("codex", "exec", *trust, "-m", "gpt-5-codex", *flags, "Make uploads retry")
+    return ("codex", "exec", *trust, "-m", "gpt-5-codex", *flags, prompt)
 
 
-def gemini(model: Model) -> Sequence[str]:
+def gemini(model: Model, prompt: str) -> Sequence[str]:
     """Return the command of Gemini CLI without a person."""
-    return ("gemini", "-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p", "Make uploads retry")
+    return ("gemini", "-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p", prompt)
 
 
-def opencode(model: Model) -> Sequence[str]:
+def opencode(model: Model, prompt: str) -> Sequence[str]:
     """Return the command of OpenCode without a person."""
-    return ("opencode", "run", "Make uploads retry")
+    return ("opencode", "run", prompt)
 
 
 def opencode_settings(model: Model) -> str:
@@ -75,9 +78,9 @@ def opencode_settings(model: Model) -> str:
     return json.dumps({"model": name, "small_model": name, "permission": allowed, "provider": {"anthropic": provider}})
 
 
-def copilot(model: Model) -> Sequence[str]:
+def copilot(model: Model, prompt: str) -> Sequence[str]:
     """Return the command of Copilot CLI without a person, who would have to trust the folder first."""
-    return ("copilot", "-p", "Make uploads retry", "--allow-all-tools")
+    return ("copilot", "-p", prompt, "--allow-all-tools")
 
 
 DRIVERS = {
@@ -150,11 +153,11 @@ class Project:
         )
         return done.stdout
 
-    def work(self, name: str, *tools: Tool) -> Model:
+    def work(self, name: str, *tools: Tool, prompt: str = CHANGE) -> Model:
         """Let an agent work on what its model asks for; return the model."""
         driver = DRIVERS[name]
         with listening([(tool, json.loads(self.named(json.dumps(arguments)))) for tool, arguments in tools]) as model:
-            program, *words = driver.command(model)
+            program, *words = driver.command(model, prompt)
             done = subprocess.run(
                 [str(Path(FOLDER) / program), *words], cwd=self.root, env=self.environment(**driver.environment(model)),
                 stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300,
@@ -211,7 +214,7 @@ def registrations(page: str) -> list[tuple[str, str, str]]:
     return rows
 
 
-def test_what_the_hook_says_reaches_the_model_once(agent: str, project: Project) -> None:
+def test_an_edit_shows_its_record_to_the_model_once(agent: str, project: Project) -> None:
     driver = DRIVERS[agent]
     model = project.work(agent, driver.read, driver.change)
     assert (project.root / "src/upload.py").read_text("utf-8") == "def up(): return 3\n"
@@ -221,7 +224,15 @@ def test_what_the_hook_says_reaches_the_model_once(agent: str, project: Project)
     assert {(event["agent"], event["fault"]) for event in project.events()} == {(agent, None)}
 
 
-def test_what_is_of_no_use_is_not_said(agent: str, project: Project) -> None:
+def test_a_prompt_shows_the_record_of_its_words_once(agent: str, project: Project) -> None:
+    if agent == "copilot":
+        pytest.skip("Copilot CLI takes no context from a hook at a prompt")
+    driver = DRIVERS[agent]
+    model = project.work(agent, driver.read, driver.change, prompt=ABOUT)
+    assert [text.count(SUMMARY) for text in model.told] == [1, 1, 1]
+
+
+def test_another_file_shows_no_record(agent: str, project: Project) -> None:
     driver = DRIVERS[agent]
     elsewhere = json.loads(json.dumps(driver.read[1]).replace("src/upload.py", "src/other.py"))
     model = project.work(agent, (driver.read[0], elsewhere))
