@@ -18,6 +18,7 @@
     │   └── UnreadableHeadError    git can't read the commit that is checked out (exit 3)
     ├── ProgramError               a program of the project failed
     ├── DeliveryError              data that was to be sent did not arrive
+    ├── LakeError                  a lake can't be read or written
     └── SnapshotError              the snapshot can't be built or queried
 
 Problems in users' records are values, not exceptions: see `model.diagnostic`.
@@ -119,6 +120,10 @@ class ProgramError(OrbitError):
 
 class DeliveryError(OrbitError):
     """Data that was to be sent did not arrive; nothing counts as sent."""
+
+
+class LakeError(OrbitError):
+    """A lake can't be read or written."""
 
 
 class SnapshotError(OrbitError):

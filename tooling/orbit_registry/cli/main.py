@@ -79,6 +79,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Publish": {
         "site": ("publish:site_group", "Build or serve the site."),
         "snapshot": ("publish:snapshot_group", "Export the DuckDB snapshot."),
+        "fleet": ("fleet:group", "Ask one question of many repositories."),
     },
     "Learn from work": {
         "capture": ("retro:capture", "Find learnings in the transcript of a session."),

@@ -184,7 +184,7 @@ def _positions_of(number: int) -> list[int]:
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
 _DENYING = "not no never none nothing nobody neither nor without cannot nowhere"  # codespell:ignore nobody
-_NEGATIONS = frozenset(_DENYING.split())
+NEGATIONS = frozenset(_DENYING.split())
 _AUXILIARIES = "do does did is are be was were can must should shall will would may might has have had it"
 _SUPPORT = frozenset(_AUXILIARIES.split())  # words that come and go with a negation: `retry`, `do not retry`
 _SHORTENED = re.compile(r"(.*)n['’]t")
@@ -229,7 +229,7 @@ class Words:
         """Return the words of a text."""
         words = _words(text)
         pairs = pairwise(words)
-        negated = (f"{word} {after}" for word, after in pairs if word in _NEGATIONS and not _is_mark(after))
+        negated = (f"{word} {after}" for word, after in pairs if word in NEGATIONS and not _is_mark(after))
         return cls(Counter(words), Counter(negated))
 
 
@@ -261,4 +261,4 @@ def _words(text: str) -> list[str]:
 
 
 def _is_mark(word: str) -> bool:
-    return word in _NEGATIONS or word[0].isdigit()
+    return word in NEGATIONS or word[0].isdigit()

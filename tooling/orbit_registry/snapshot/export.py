@@ -352,7 +352,7 @@ def export_snapshot(
     if loaded is not None and not everything:
         message = "a record's vector contains all its text, also what `site.publish` withholds"
         raise UsageError(message, hint="leave `--vectors` out, or add `--unfiltered`")
-    rows = _shared_rows(workspace, reading or Reading(workspace), unfiltered=everything)
+    rows = shared_rows(workspace, reading or Reading(workspace), unfiltered=everything)
     temporary = file.with_name(f"{TEMPORARY}{file.name}-{secrets.token_hex(4)}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -379,10 +379,16 @@ def export_snapshot(
     return [file, *paths]
 
 
-def _shared_rows(workspace: Workspace, reading: Reading, *, unfiltered: bool) -> Rows:
+def shared_rows(workspace: Workspace, reading: Reading, *, unfiltered: bool, only_shown: bool = False) -> Rows:
+    """Return the rows of what others may read: no local inbox, no secrets, nothing that `site.publish` withholds.
+
+    `only_shown` leaves out what the site has no page for, such as learnings that wait for review.
+    """
     prose = ProseReading(workspace, reading.entries, reading.documents)
     inbox = f"{workspace.relative(workspace.inbox)}/" if workspace.config.inbox == "local" else ""
     shared = [record for record in reading.collection.records if not (inbox and record.path.startswith(inbox))]
+    if only_shown:
+        shared = [record for record in shared if record.status.shown]
     records = free_of_secrets(prose.filled(shared))
     if not unfiltered:
         records = publication_of(workspace, reading.collection).records(records)

@@ -43,7 +43,7 @@ _CLOSED = {
     "lock_configuration": "true",
 }
 _QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
-_BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
+BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
 TABLES_HINT = "`SHOW TABLES` lists the tables and `DESCRIBE records` the columns; docs/reference/snapshot.md has macros"
 
 
@@ -166,39 +166,54 @@ def run_query(
     further table.
     """
     with open_snapshot(path) as connection:
-        timer = threading.Timer(seconds, connection.interrupt)
-        timer.daemon = True
         try:
-            statements = connection.extract_statements(sql)
-            if not statements:
-                hint = "ask in SQL: `SELECT id, title FROM records`; a shell variable may be unset"
-                raise SnapshotError("the question is empty", hint=hint)
-            if len(statements) != 1 or statements[0].type not in _QUESTIONS:
-                statement_count = f"{len(statements)} statements" if len(statements) != 1 else "something else"
-                raise SnapshotError(
-                    f"one question is answered at a time, and this is {statement_count}",
-                    hint="ask one SELECT (or FROM …, DESCRIBE, SHOW TABLES); the snapshot can't be changed",
-                )
             if events is not None:
                 connection.execute("CREATE TEMP TABLE events AS FROM events LIMIT 0")
                 fill_events(connection, "temp.events", events)
             if vectors is not None:
                 _add_vectors(connection, vectors)
-            timer.start()
-            connection.execute(statements[0])
-            columns = tuple(column[0] for column in connection.description or ())
-            fetched = connection.fetchall() if rows is None else connection.fetchmany(rows + 1)
-            return QueryResult(columns, tuple(fetched[:rows]), is_cut=rows is not None and len(fetched) > rows)
-        except _BROKEN as error:
+            return ask(connection, sql, seconds=seconds, rows=rows)
+        except BROKEN as error:
             raise CorruptSnapshotError(f"{path} is damaged: {str(error).splitlines()[0]}", hint=REBUILD) from None
-        except duckdb.InterruptException:
-            raise SnapshotError(
-                f"the question took more than {seconds:g} s", hint="narrow it, or add a LIMIT"
-            ) from None
         except duckdb.Error as error:
             raise SnapshotError(_reason(error), hint=TABLES_HINT) from None
-        finally:
-            timer.cancel()
+
+
+def ask(
+    connection: duckdb.DuckDBPyConnection, sql: str, *, seconds: float = SECONDS, rows: int | None = None,
+    hint: str = TABLES_HINT,
+) -> QueryResult:  # fmt: skip
+    """Return the answer of an open database to one question; DuckDB's own errors of a damaged file pass.
+
+    Raises:
+        SnapshotError: the text is not one question, DuckDB refuses it, or it takes too long.
+    """
+    timer = threading.Timer(seconds, connection.interrupt)
+    timer.daemon = True
+    try:
+        statements = connection.extract_statements(sql)
+        if not statements:
+            hint = "ask in SQL: `SELECT id, title FROM records`; a shell variable may be unset"
+            raise SnapshotError("the question is empty", hint=hint)
+        if len(statements) != 1 or statements[0].type not in _QUESTIONS:
+            statement_count = f"{len(statements)} statements" if len(statements) != 1 else "something else"
+            raise SnapshotError(
+                f"one question is answered at a time, and this is {statement_count}",
+                hint="ask one SELECT (or FROM …, DESCRIBE, SHOW TABLES); a question changes nothing",
+            )
+        timer.start()
+        connection.execute(statements[0])
+        columns = tuple(column[0] for column in connection.description or ())
+        fetched = connection.fetchall() if rows is None else connection.fetchmany(rows + 1)
+        return QueryResult(columns, tuple(fetched[:rows]), is_cut=rows is not None and len(fetched) > rows)
+    except BROKEN:
+        raise
+    except duckdb.InterruptException:
+        raise SnapshotError(f"the question took more than {seconds:g} s", hint="narrow it, or add a LIMIT") from None
+    except duckdb.Error as error:
+        raise SnapshotError(_reason(error), hint=hint) from None
+    finally:
+        timer.cancel()
 
 
 def _reason(error: duckdb.Error) -> str:

@@ -1,0 +1,129 @@
+"""A push of a repository into a lake: what is written, what stays here, and what a second push adds."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import duckdb
+import pytest
+from tests.acceptance.conftest import orbit
+from tests.acceptance.fleet.conftest import MakeRepository, ask, push, vote
+from tests.files import commit, write, write_learning
+
+pytest.importorskip("fsspec", reason="the fleet extra is not installed")
+COUNTS = """
+SELECT (SELECT count(*) FROM records) AS records, (SELECT count(*) FROM scopes) AS scopes,
+    (SELECT count(*) FROM votes) AS votes, (SELECT count(*) FROM repositories) AS repositories
+"""
+
+
+def files(lake: Path) -> list[str]:
+    return sorted(str(path.relative_to(lake)) for path in lake.rglob("*") if path.is_file())
+
+
+def test_a_second_push_writes_only_the_record_that_changed(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    assert push(shop, lake)["rows"] == {"records": 2, "scopes": 1}
+    vote(shop, "T-1")
+    second = push(shop, lake)
+    assert second["rows"] == {"records": 1, "scopes": 1, "votes": 1}
+    assert ask(lake, COUNTS) == [{"records": 2, "scopes": 1, "votes": 1, "repositories": 1}]
+
+
+def test_a_push_without_a_change_writes_nothing(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    before = files(lake)
+    write(shop, "src/app.py", "pass\n")
+    commit(shop)
+    assert push(shop, lake)["outcome"] == "unchanged"
+    assert files(lake) == before
+
+
+def test_a_record_that_is_gone_leaves_the_lake(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    shutil.rmtree(shop / ".orbit/learnings")
+    commit(shop)
+    assert push(shop, lake)["records_removed"] == 1
+    assert ask(lake, "SELECT id FROM records") == [{"id": "ADR-0001"}]
+    assert ask(lake, "FROM scopes") == []
+
+
+def test_what_readers_may_not_see_never_reaches_the_lake(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop = make_repository("shop", "site:\n  publish:\n    tags: ['!private']\n    redact: ['hunter\\d+']\n")
+    lake = tmp_path / "lake"
+    write_learning(shop, 2, summary="Withheld zebra", labels=["private"])
+    write_learning(shop, 3, summary="The password is hunter42")
+    write_learning(shop, 4, summary="Candidate giraffe", status="candidate")
+    commit(shop)
+    push(shop, lake)
+    with duckdb.connect() as connection:
+        texts = [
+            str(connection.execute("FROM read_parquet(?)", [str(file)]).fetchall()) for file in lake.rglob("*.parquet")
+        ]
+    texts += [file.read_text("utf-8") for file in lake.rglob("*.json")]
+    assert not any(word in text for text in texts for word in ("zebra", "hunter42", "giraffe", "L-00002", "L-00004"))
+    assert any("The password is" in text for text in texts)
+
+
+def test_uncommitted_records_are_refused(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop = make_repository("shop")
+    write_learning(shop, 2)
+    assert "uncommitted" in orbit(shop, "fleet", "push", str(tmp_path / "lake"), code=1)
+    assert push(shop, tmp_path / "lake", "--commit", "draft")["commit"] == "draft"
+
+
+def test_an_older_commit_does_not_replace_a_newer_one(
+    make_repository: MakeRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2030-01-01T00:00:00Z")
+    write_learning(shop, 2)
+    commit(shop)
+    push(shop, lake)
+    subprocess.run(["git", "checkout", "-q", "HEAD~1"], cwd=shop, check=True)
+    assert push(shop, lake)["outcome"] == "older"
+    assert ask(lake, "SELECT count(*) AS n FROM records") == [{"n": 3}]
+    assert push(shop, lake, "--force")["records_removed"] == 1
+
+
+def test_a_dry_run_writes_nothing(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    orbit(shop, "fleet", "push", str(lake), "--dry-run", code=1)  # there is no lake to compare with
+    push(shop, lake)
+    before = files(lake)
+    vote(shop, "T-1")
+    assert push(shop, lake, "--dry-run")["rows"]["votes"] == 1
+    assert files(lake) == before
+
+
+def test_a_folder_with_other_files_is_no_lake(make_repository: MakeRepository) -> None:
+    shop = make_repository("shop")
+    assert "is no lake" in orbit(shop, "fleet", "push", str(shop), code=1)
+
+
+def test_a_damaged_manifest_does_not_count_and_a_push_repairs_it(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    (manifest,) = lake.rglob("*.000001.json")
+    manifest.write_text('{"repository": "../../etc", "files": ["/etc/passwd"]}', "utf-8")
+    assert ask(lake, "FROM repositories") == []
+    assert push(shop, lake)["unreadable"] == [str(manifest.relative_to(lake))]
+    assert ask(lake, COUNTS)[0]["records"] == 2
+
+
+def test_a_name_follows_the_remote(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    for address in (
+        "git@forge.example:acme/shop.git",
+        "https://forge.example/acme/shop/",
+        "ssh://u@forge.example:22/acme/shop",
+    ):
+        subprocess.run(["git", "config", "remote.origin.url", address], cwd=shop, check=True)
+        answer = json.loads(orbit(shop, "fleet", "push", str(lake), "--format", "json"))
+        assert answer["data"]["repository"] == "acme/shop"
+    orbit(shop, "fleet", "push", str(lake), "--repository", "../x", code=2)

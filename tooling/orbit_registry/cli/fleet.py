@@ -1,0 +1,155 @@
+"""`orbit fleet`: pushes of many repositories into one lake, and questions about all of them."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from orbit_registry.cli.output import emit, format_option, open_registry, plural, warn_of_unread
+from orbit_registry.fleet.compact import GRACE_HOURS, compact, removal, remove, repositories
+from orbit_registry.fleet.database import query
+from orbit_registry.fleet.lake import Lake
+from orbit_registry.fleet.push import PushResult, push
+from orbit_registry.snapshot.query import FORMATS, QueryResult
+
+LAKE = click.option("--lake", required=True, metavar="DEST", help="The lake: a folder, or an address such as s3://….")
+ONE = click.option("--repository", metavar="NAME", help="Read this repository alone.")
+
+
+@click.group()
+def group() -> None:
+    """Ask one question of many repositories.
+
+    Each repository pushes its records into a lake: a folder or an object store.
+
+    \b
+    orbit fleet push s3://decisions/lake
+    orbit fleet query "FROM repositories" --lake s3://decisions/lake
+    """
+
+
+@group.command("push")
+@click.argument("dest")
+@click.option("--repository", metavar="NAME", help="The repository's name; else the path of its remote `origin`.")
+@click.option("--commit", metavar="SHA", help="The commit that the records are those of; else HEAD.")
+@click.option("--force", is_flag=True, help="Push although the lake has a newer commit.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
+@format_option
+def push_command(
+    dest: str, repository: str | None, commit: str | None, force: bool, dry_run: bool, output: str
+) -> None:
+    """Write the records that changed into a lake.
+
+    What `site.publish` withholds stays here. The first push makes the lake.
+
+    \b
+    orbit fleet push s3://decisions/lake
+    orbit fleet push /srv/lake --repository example/shop --dry-run
+    """
+    registry = open_registry()
+    lake = Lake(dest, create=not dry_run)
+    result = push(registry.workspace, lake, repository=repository, commit=commit, force=force, dry_run=dry_run)
+    following = [] if dry_run else [f"orbit fleet query 'FROM repositories' --lake {dest}"]
+    emit(output, {**result.as_data(), "dry_run": dry_run}, _push_text(result, dry_run), next_commands=following)
+    warn_of_unread(registry)
+
+
+def _push_text(result: PushResult, dry_run: bool) -> str:
+    manifest = result.push
+    name = f"{manifest.repository} at {manifest.commit[:12]}"
+    lines = [f"unreadable manifest, does not count: {path}" for path in result.unreadable]
+    if result.outcome == "unchanged":
+        return "\n".join([*lines, f"{name}: nothing changed, {plural(manifest.records, 'record')} in the lake"])
+    if result.outcome == "older":
+        return "\n".join([*lines, f"{name}: the lake has this newer commit; --force pushes the older one"])
+    rows = ", ".join(f"{count} in {table}" for table, count in manifest.rows.items()) or "none"
+    done = f"{plural(result.changed, 'record')} {'would be ' if dry_run else ''}written, {result.removed} removed"
+    return "\n".join([*lines, f"{name}: {done}, {plural(manifest.records, 'record')} in all", f"rows: {rows}"])
+
+
+@group.command("repositories")
+@LAKE
+@format_option
+def repositories_command(lake: str, output: str) -> None:
+    """List the repositories of a lake.
+
+    \b
+    orbit fleet repositories --lake s3://decisions/lake
+    """
+    fields = ("repository", "commit", "committed_at", "pushed_at", "records", "schema_version")
+    rows = [tuple(getattr(manifest, name) for name in fields) for manifest in repositories(Lake(lake))]
+    answer = QueryResult(fields, tuple(rows))
+    emit(output, answer.as_data(), answer.render("table").rstrip("\n"))
+
+
+@group.command("compact")
+@click.argument("dest")
+@click.option(
+    "--grace", type=click.FloatRange(min=0), default=GRACE_HOURS, show_default=True, metavar="HOURS",
+    help="Keep files without a use so long: a reader may need them.",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Print what would be done; write nothing.")
+@format_option
+def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None:
+    """Merge the files of many pushes.
+
+    Questions then read few files. It also deletes files without a use. Run it once a night.
+
+    \b
+    orbit fleet compact s3://decisions/lake
+    """
+    result = compact(Lake(dest), grace_hours=grace, dry_run=dry_run)
+    would = "would be " if dry_run else ""
+    text = (
+        f"{plural(result.compacted, 'bucket')} {would}compacted ({plural(result.pushes, 'push', 'pushes')}), "
+        f"{result.unchanged} unchanged, {plural(result.repositories, 'repository', 'repositories')}\n"
+        f"{plural(result.files_written, 'file')} written, {result.files_removed} {would}removed"
+    )
+    emit(output, {**result.as_data(), "dry_run": dry_run}, text)
+
+
+@group.command("remove")
+@click.argument("dest")
+@click.argument("repository")
+@click.option("--yes", is_flag=True, help="Remove it; without this, only print what would be removed.")
+@format_option
+def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
+    """Remove a repository from a lake.
+
+    It takes effect at once. `orbit fleet compact DEST --grace 0` deletes the rows from the files.
+
+    \b
+    orbit fleet remove s3://decisions/lake example/shop --yes
+    """
+    lake = Lake(dest)
+    planned = removal(lake, repository)
+    if yes:
+        remove(lake, planned)
+    following = [f"orbit fleet compact {dest} --grace 0" if yes else f"orbit fleet remove {dest} {repository} --yes"]
+    text = (
+        f"{repository}: {plural(planned.records, 'record')} {'removed' if yes else 'would be removed; --yes does it'}"
+    )
+    data = {"repository": repository, "records": planned.records, "removed": yes}
+    emit(output, data, text, next_commands=following)
+
+
+@group.command("query")
+@click.argument("sql")
+@LAKE
+@ONE
+@click.option(
+    "--format", "output", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.",
+)  # fmt: skip
+def query_command(sql: str, lake: str, repository: str | None, output: str) -> None:
+    """Ask a lake one SQL question, read only.
+
+    \b
+    orbit fleet query "SELECT repository, id, title FROM records WHERE kind = 'adr'" --lake s3://decisions/lake
+    orbit fleet query "FROM scope_match('src/app.py')" --lake /srv/lake --repository example/shop
+    """
+    answer = query(Lake(lake), sql, repository).render(output)
+    if output == "json":
+        emit(output, json.loads(answer), "")
+    else:
+        click.echo(answer, nl=False)

@@ -1,0 +1,128 @@
+"""Compaction of a lake, and removal of a repository from it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from orbit_registry.errors import LakeError
+from orbit_registry.fleet.database import add_state, add_tables, memory_database
+from orbit_registry.fleet.lake import TABLES, Bucket, Lake, Push, folder_name
+from orbit_registry.fleet.push import write_parquet
+from orbit_registry.model.votes import format_time
+from orbit_registry.snapshot.query import BROKEN
+
+GRACE_HOURS = 24.0
+"""Hours that a file without a use stays: a reader or a push that is running may need it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactResult:
+    """What a compaction did, or would do."""
+
+    compacted: int
+    """Buckets that were written anew."""
+    unchanged: int
+    """Buckets without a push since their last compaction."""
+    pushes: int
+    repositories: int
+    files_written: int
+    files_removed: int
+
+    def as_data(self) -> dict[str, object]:
+        """Return the result as JSON shows it."""
+        return asdict(self)
+
+
+def compact(lake: Lake, *, grace_hours: float = GRACE_HOURS, dry_run: bool = False) -> CompactResult:
+    """Write the state of each bucket that got pushes into one file a table, and remove files without a use."""
+    totals = {"compacted": 0, "unchanged": 0, "pushes": 0, "repositories": 0, "files_written": 0, "files_removed": 0}
+    before = datetime.now(UTC) - timedelta(hours=grace_hours)
+    times = {name: time for folder in (*TABLES, "manifests") for name, time in lake.store.times(folder).items()}
+    for bucket in lake.all_buckets():
+        totals["repositories"] += sum(not push.removed for push in bucket.heads.values())
+        if bucket.pushes:
+            totals["compacted"] += 1
+            totals["pushes"] += bucket.pushes
+            if not dry_run:
+                totals["files_written"] += _compact_bucket(lake, bucket)
+                bucket = lake.bucket(bucket.number)
+        else:
+            totals["unchanged"] += 1
+        removable = list(_without_use(bucket, times, before))
+        totals["files_removed"] += len(removable)
+        if not dry_run:
+            lake.store.remove(removable)
+    return CompactResult(**totals)
+
+
+def _compact_bucket(lake: Lake, bucket: Bucket) -> int:
+    """Write the rows that count, then the manifest; return the number of files."""
+    stem = f"compaction.{bucket.compaction + 1:06d}.{os.urandom(4).hex()}"
+    files: list[str] = []
+    try:
+        with tempfile.TemporaryDirectory() as folder, memory_database(lake) as connection:
+            add_tables(connection, lake, bucket.files)
+            add_state(connection, [bucket])
+            for table in TABLES:
+                file = Path(folder) / f"{table}.parquet"
+                select = (
+                    f"SELECT t.* FROM lake_{table} AS t JOIN lake_current USING (repository, record_id, sequence) "
+                    "ORDER BY repository, record_id"
+                )
+                write_parquet(connection, select, file)
+                files.append(f"{table}/{folder_name(bucket.number)}/{stem}.parquet")
+                lake.store.put(file, files[-1])
+    except BROKEN as error:
+        message = f"bucket {bucket.number} is damaged: {str(error).splitlines()[0]}"
+        raise LakeError(
+            message, hint="remove its repositories with `orbit fleet remove`, and push them again"
+        ) from None
+    if not lake.commit_compaction(bucket, files, bucket.heads.values()):
+        lake.store.remove(files)  # another compaction was first
+        return 0
+    return len(files)
+
+
+def _without_use(bucket: Bucket, times: Mapping[str, datetime], before: datetime) -> Iterator[str]:
+    """Yield the files of a bucket that do not count and are older than a time; damaged manifests stay for a person."""
+    counted = {*bucket.files, *bucket.manifests, *bucket.unreadable}
+    for name, time in times.items():
+        if name.split("/")[1] == folder_name(bucket.number) and name not in counted and time <= before:
+            yield name
+
+
+def removal(lake: Lake, repository: str) -> Push:
+    """Return the push that would remove a repository.
+
+    Raises:
+        LakeError: the lake has no such repository.
+    """
+    bucket = lake.bucket(lake.bucket_of(repository), repository)
+    head = bucket.heads.get(repository)
+    if head is None or head.removed:
+        hint = "`orbit fleet repositories` lists them"
+        raise LakeError(f"{lake.store.address} has no repository {repository!r}", hint=hint)
+    sequence = lake.next_sequence(repository, bucket)
+    now = format_time(datetime.now(UTC))
+    return replace(head, sequence=sequence, since=sequence, pushed_at=now, removed=True, rows={}, files=())
+
+
+def remove(lake: Lake, push: Push) -> None:
+    """Remove a repository; the next compaction leaves its rows out.
+
+    Raises:
+        LakeError: another push came between.
+    """
+    if not lake.commit(push):
+        raise LakeError(f"a push of {push.repository} came between", hint="run the command again")
+
+
+def repositories(lake: Lake) -> list[Push]:
+    """Return the newest push of each repository, by name."""
+    pushes = [push for bucket in lake.all_buckets() for push in bucket.heads.values() if not push.removed]
+    return sorted(pushes, key=lambda push: push.repository)

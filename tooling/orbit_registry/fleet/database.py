@@ -1,0 +1,148 @@
+"""DuckDB database over a lake: views of the newest state, and no access to anything but the lake's files."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from orbit_registry.errors import LakeError
+from orbit_registry.fleet.lake import TABLES, TABLES_SQL, Bucket, Lake
+from orbit_registry.snapshot.export import OFFLINE, duckdb, fill_all, quoted
+from orbit_registry.snapshot.query import BROKEN, MEMORY, SECONDS, QueryResult, ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Result = TypeVar("Result")
+VIEWS_SQL = Path(__file__).with_name("views.sql")
+HINT = "`SHOW TABLES` lists the tables and `DESCRIBE records` the columns; docs/guides/fleet.md describes them"
+HEADS = """
+CREATE TABLE lake_heads (
+    repository VARCHAR, sequence BIGINT, since BIGINT, "commit" VARCHAR, committed_at VARCHAR, pushed_at VARCHAR,
+    records BIGINT, digest VARCHAR, schema_version INTEGER
+)
+"""
+CURRENT = """
+SELECT r.repository, r.record_id, max(r.sequence) AS sequence
+FROM lake_records AS r
+JOIN lake_heads AS h ON h.repository = r.repository AND r.sequence >= h.since AND r.sequence <= h.sequence
+GROUP BY r.repository, r.record_id
+HAVING NOT arg_max(r.removed, r.sequence)
+"""
+"""The push that decides about each record."""
+SCOPE_MATCH = """
+CREATE MACRO scope_match(file) AS TABLE
+WITH asked AS MATERIALIZED (
+    SELECT q.parts, len(q.parts) AS depth, q.parts[-1] AS basename,
+        CASE WHEN contains(q.parts[-1], '.') THEN string_split(q.parts[-1], '.')[-1] END AS extension
+    FROM (SELECT string_split(file, '/') AS parts) AS q
+), steps AS (
+    SELECT a.parts, unnest(generate_series(1, a.depth - 1)) AS step FROM asked AS a
+), places AS MATERIALIZED (
+    SELECT 'path' AS kind, file AS text
+    UNION SELECT 'basename', a.basename FROM asked AS a
+    UNION SELECT 'directory', ''
+    UNION SELECT 'directory', array_to_string(s.parts[1:s.step], '/') FROM steps AS s
+    UNION SELECT 'segment', s.parts[s.step] FROM steps AS s
+), hits AS MATERIALIZED (
+    SELECT g.repository, g.record_id, g.position, g.value, g.exclude
+    FROM scopes AS g JOIN places AS p ON g.anchor_kind = p.kind AND g.anchor = p.text CROSS JOIN asked AS a
+    WHERE g.axis = 'path' AND (g.extension IS NULL OR g.extension = a.extension)
+        AND (g.depth IS NULL OR g.depth = a.depth) AND (g.regex IS NULL OR regexp_full_match(file, g.regex))
+)
+SELECT r.repository, r.id, r.kind, r.phase, r.title, m.pattern
+FROM (
+    SELECT h.repository, h.record_id, arg_min(h.value, h.position) AS pattern
+    FROM hits AS h GROUP BY h.repository, h.record_id HAVING NOT bool_or(h.exclude)
+) AS m
+JOIN records AS r ON r.repository = m.repository AND r.id = m.record_id
+ORDER BY r.repository, r.id
+"""
+
+
+@contextlib.contextmanager
+def memory_database(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a database in memory that can read the lake's files."""
+    config = {**OFFLINE, "memory_limit": MEMORY, "temp_directory": ""}
+    connection = duckdb.connect(":memory:", config=config)
+    try:
+        if not lake.store.is_local:
+            connection.register_filesystem(lake.store.files)
+        yield connection
+    finally:
+        connection.close()
+
+
+def add_tables(connection: duckdb.DuckDBPyConnection, lake: Lake, files: Iterable[str], repository: str = "") -> None:
+    """Add a view `lake_…` of the rows in files for each table; a column that a file lacks is NULL."""
+    connection.execute("CREATE SCHEMA form")
+    connection.execute(TABLES_SQL.read_text("utf-8").replace("CREATE TABLE lake_", "CREATE TABLE form."))
+    chosen = f"WHERE repository = {quoted(repository)}" if repository else ""
+    names = list(files)
+    for table in TABLES:
+        columns = ", ".join(name for name, *_ in connection.execute(f"DESCRIBE form.{table}").fetchall())
+        paths = [quoted(lake.store.path(name)) for name in names if name.startswith(f"{table}/")]
+        scan = f"read_parquet([{', '.join(paths)}], union_by_name = true, hive_partitioning = false)"
+        rows = f"UNION ALL BY NAME FROM {scan}" if paths else ""
+        connection.execute(f"CREATE VIEW lake_{table} AS SELECT {columns} FROM (FROM form.{table} {rows}) {chosen}")
+
+
+def add_state(connection: duckdb.DuckDBPyConnection, buckets: Sequence[Bucket]) -> None:
+    """Add the table of the newest pushes, and that of the push that decides about each record."""
+    pushes = [push for bucket in buckets for push in bucket.heads.values() if not push.removed]
+    connection.execute(HEADS)
+    with tempfile.TemporaryDirectory() as folder:
+        fill_all(connection, {"lake_heads": (json.dumps(asdict(push)) for push in pushes)}, Path(folder))
+    connection.execute(f"CREATE TABLE lake_current AS {CURRENT}")
+
+
+@contextlib.contextmanager
+def open_lake(lake: Lake, repository: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a database with the views of a lake, or of one repository of it, that reaches no other file.
+
+    Raises:
+        LakeError: there is no such repository.
+    """
+    buckets = lake.all_buckets() if repository is None else [lake.bucket(lake.bucket_of(repository), repository)]
+    if repository is not None and not any(not push.removed for push in buckets[0].heads.values()):
+        hint = "`orbit fleet repositories` lists them"
+        raise LakeError(f"{lake.store.address} has no repository {repository!r}", hint=hint)
+    files = [
+        name for bucket in buckets for name in (bucket.files if repository is None else bucket.files_of(repository))
+    ]
+    with memory_database(lake) as connection:
+        add_tables(connection, lake, files, repository or "")
+        add_state(connection, buckets)
+        connection.execute(VIEWS_SQL.read_text("utf-8"))
+        connection.execute(SCOPE_MATCH)
+        connection.execute(f"SET allowed_directories = [{quoted(lake.store.path(''))}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        yield connection
+
+
+def with_lake(lake: Lake, use: Callable[[duckdb.DuckDBPyConnection], Result], repository: str | None = None) -> Result:
+    """Use a database over a lake; once more where a compaction removed a file in the meantime.
+
+    Raises:
+        LakeError: a file of the lake is missing or damaged.
+    """
+    for is_last in (False, True):
+        try:
+            with open_lake(lake, repository) as connection:
+                return use(connection)
+        except BROKEN as error:
+            if is_last:
+                hint = "run `orbit fleet compact` to see which bucket is damaged"
+                raise LakeError(f"{lake.store.address}: {str(error).splitlines()[0]}", hint=hint) from None
+    raise AssertionError
+
+
+def query(lake: Lake, sql: str, repository: str | None = None, *, seconds: float = SECONDS) -> QueryResult:
+    """Return the answer of a lake to one SQL question."""
+    return with_lake(lake, lambda connection: ask(connection, sql, seconds=seconds, hint=HINT), repository)

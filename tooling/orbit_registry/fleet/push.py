@@ -1,0 +1,250 @@
+"""Push of a repository into a lake: rows of the records that changed, then the manifest that makes them count."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from orbit_registry.errors import LakeError, RefusedError, UsageError
+from orbit_registry.fleet.database import add_state, add_tables, memory_database
+from orbit_registry.fleet.lake import (
+    TABLES,
+    TABLES_SQL,
+    Bucket,
+    Lake,
+    Push,
+    file_stem,
+    folder_name,
+    valid_repository,
+)
+from orbit_registry.model.votes import format_time, parse_time
+from orbit_registry.repository.reader import Reading
+from orbit_registry.search.similarity import NEGATIONS
+from orbit_registry.search.text import stem, words
+from orbit_registry.snapshot.export import duckdb, fill_all, quoted, shared_rows
+from orbit_registry.snapshot.query import BROKEN
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.workspace import Workspace
+
+ATTEMPTS = 20
+"""Pushes of one repository that may come between before this one gives up."""
+_TELLING_TERMS = 12
+"""Fewest terms of a text that is compared: shorter ones are equal by chance."""
+_COMMIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
+_DENYING = NEGATIONS | {"avoid", "ban", "disallow", "drop", "forbid", "prohibit", "reject", "stop"}
+_COMMON_WORDS = (
+    "a about across adopt all always an and any architecture are as at be by can choose decide decision do does for "
+    "everywhere from have how in instead into introduce is it its keep must of on only or our over pick prefer record "
+    "select shall should so start switch than that the their them this to use via we when where which while will with "
+    "you your"
+)
+_COMMON = frozenset(map(stem, _COMMON_WORDS.split()))
+"""Stems that say little of what a title is about."""
+
+Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class PushResult:
+    """What a push wrote, or would write."""
+
+    push: Push
+    outcome: str
+    """`pushed`, `unchanged`, or `older` where the lake has a newer commit."""
+    changed: int = 0
+    removed: int = 0
+    unreadable: tuple[str, ...] = field(default=())
+
+    def as_data(self) -> dict[str, object]:
+        """Return the result as JSON shows it."""
+        data = {name: value for name, value in asdict(self.push).items() if name not in ("since", "removed", "files")}
+        counts = {"outcome": self.outcome, "records_written": self.changed, "records_removed": self.removed}
+        return {**data, **counts, "files": list(self.push.files), "unreadable": list(self.unreadable)}
+
+
+def push(
+    workspace: Workspace, lake: Lake, *, repository: str | None = None, commit: str | None = None,
+    force: bool = False, dry_run: bool = False,
+) -> PushResult:  # fmt: skip
+    """Write what changed of a repository since its newest push.
+
+    Raises:
+        RefusedError: the records have uncommitted changes.
+        LakeError: other pushes of the repository came between, again and again.
+    """
+    name = valid_repository(repository or repository_name(workspace))
+    commit_name, committed_at = _commit_of(workspace, commit)
+    rows = lake_rows(workspace)
+    digests = {record_id: _digest(tables) for record_id, tables in rows.items()}
+    for _ in range(ATTEMPTS):
+        bucket = lake.bucket(lake.bucket_of(name), name)
+        head = bucket.heads.get(name)
+        planned = _plan(name, commit_name, committed_at, head, digests, lake.next_sequence(name, bucket))
+        if head is not None and not head.removed:
+            if head.digest == planned.digest:
+                return PushResult(head, "unchanged", unreadable=bucket.unreadable)
+            if committed_at < head.committed_at and not force:
+                return PushResult(head, "older", unreadable=bucket.unreadable)
+        stored = _stored_digests(lake, bucket, name)
+        changed = [record_id for record_id in sorted(rows) if stored.get(record_id) != digests[record_id]]
+        gone = sorted(stored.keys() - rows.keys())
+        counts = (len(changed), len(gone), bucket.unreadable)
+        written = _written_rows(planned, {record_id: rows[record_id] for record_id in changed}, gone, digests)
+        if dry_run:
+            return PushResult(_with_files(planned, written, ()), "pushed", *counts)
+        files = _write(lake, planned, written)
+        final = _with_files(planned, written, files)
+        if lake.commit(final):
+            return PushResult(final, "pushed", *counts)
+        lake.store.remove(files)
+    message = f"{ATTEMPTS} other pushes of {name} came between"
+    raise LakeError(message, hint="let one job of the repository push at a time")
+
+
+def repository_name(workspace: Workspace) -> str:
+    """Return the name of a repository: the path of its remote, else the project's; with the folder in a monorepo."""
+    name = origin_path(workspace.git) or workspace.name
+    return "/".join(filter(None, (name, workspace.git.prefix.strip("/"))))
+
+
+def origin_path(git: Git) -> str | None:
+    """Return the path of the remote `origin` on its host: `example/shop`."""
+    address = re.sub(r"^[a-z+]+://[^/]*|^[^/:]*:", "", git.origin() or "").strip("/")
+    return address.removesuffix(".git") or None
+
+
+def _commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:
+    """Return the commit that the records are those of, and its time."""
+    git = workspace.git
+    commit = git.commit(name or "HEAD")
+    if name is None and commit is not None:
+        changes = git.run("status", "--porcelain", "--", ".orbit", workspace.config.adr.folder).decode(
+            "utf-8", "replace"
+        )
+        if changes:
+            message = f"the records have uncommitted changes: {changes.splitlines()[0][3:]}"
+            raise RefusedError(message, hint="commit them first, or name the state with --commit")
+    if commit is None and (name is None or not _COMMIT.match(name)):
+        message = "there is no commit" if name is None else f"{name!r} names no commit"
+        raise UsageError(message, hint="commit the records, or name the state: --commit 2026-11-26")
+    time_text = git.ask("show", "-s", "--format=%cI", commit) if commit else None
+    return commit or str(name), format_time(parse_time(time_text) if time_text else datetime.now(UTC))
+
+
+def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
+    """Return the rows of each record that others may read, by table."""
+    rows = shared_rows(workspace, Reading(workspace), unfiltered=not workspace.config.publish.is_set, only_shown=True)
+    result: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in map(json.loads, rows.shared.get("records", ())):
+        record_id = row.pop("id")
+        body_terms = list(map(stem, words(f"{row['summary'] or ''} {row['body']}")))
+        text_key = hashlib.sha256(" ".join(body_terms).encode()).hexdigest()[:32]
+        row |= title_fields(row["title"])
+        row["text_key"] = text_key if len(body_terms) >= _TELLING_TERMS else None
+        result[record_id]["records"].append({"record_id": record_id, **row})
+    for row in map(json.loads, rows.shared.get("scope_globs", ())):
+        row |= {"axis": "path", "value": row.pop("pattern")}
+        result[row["record_id"]]["scopes"].append(row)
+    for row in map(json.loads, rows.shared.get("tags", ())):
+        result[row["record_id"]]["scopes"].append(
+            {"record_id": row["record_id"], "axis": row["axis"], "value": row["tag"]}
+        )
+    for row in map(json.loads, rows.shared.get("rejected_options", ())):
+        row["option_key"] = title_fields(row["option"])["title_key"]
+        result[row["record_id"]]["rejected"].append(row)
+    for table in ("links", "votes"):
+        for row in map(json.loads, rows.shared.get(table, ())):
+            result[row["record_id"]][table].append(row)
+    return {record_id: tables for record_id, tables in result.items() if tables["records"]}
+
+
+def title_fields(title: str) -> Row:
+    """Return the key of a title, equal for titles that say the same in other words, and whether it denies."""
+    title_words = words(title)
+    stems = sorted({stem(word) for word in title_words if word not in _DENYING} - _COMMON)
+    return {"title_key": " ".join(stems) or None, "negated": not _DENYING.isdisjoint(title_words)}
+
+
+def _digest(tables: Mapping[str, Sequence[Row]]) -> str:
+    lines = sorted(json.dumps([table, row], sort_keys=True) for table, rows in tables.items() for row in rows)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _plan(
+    name: str, commit: str, committed_at: str, head: Push | None, digests: Mapping[str, str], sequence: int
+) -> Push:
+    lines = "\n".join(f"{record_id} {digest}" for record_id, digest in sorted(digests.items()))
+    return Push(
+        repository=name,
+        sequence=sequence,
+        since=head.since if head and not head.removed else sequence,
+        commit=commit,
+        committed_at=committed_at,
+        pushed_at=format_time(datetime.now(UTC)),
+        records=len(digests),
+        digest=hashlib.sha256(lines.encode()).hexdigest(),
+    )
+
+
+def _stored_digests(lake: Lake, bucket: Bucket, repository: str) -> dict[str, str]:
+    """Return the digest of each record that the lake has of a repository."""
+    if repository not in bucket.heads:
+        return {}
+    try:
+        with memory_database(lake) as connection:
+            add_tables(connection, lake, bucket.files_of(repository), repository)
+            add_state(connection, [bucket])
+            current = "lake_records JOIN lake_current USING (repository, record_id, sequence)"
+            return dict(connection.execute(f"SELECT record_id, digest FROM {current}").fetchall())
+    except BROKEN as error:
+        message = f"{lake.store.address}: {str(error).splitlines()[0]}"
+        raise LakeError(message, hint="`orbit fleet remove` the repository, then push it again") from None
+
+
+def _written_rows(
+    planned: Push, changed: Mapping[str, Mapping[str, Sequence[Row]]], gone: Sequence[str], digests: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """Return the rows of a push as JSON, by table."""
+    mark = {"repository": planned.repository, "sequence": planned.sequence}
+    lines: dict[str, list[str]] = {table: [] for table in TABLES}
+    for record_id, tables in changed.items():
+        for table, rows in tables.items():
+            more = {"removed": False, "digest": digests[record_id]} if table == "records" else {}
+            lines[table] += [json.dumps({**row, **mark, **more}) for row in rows]
+    lines["records"] += [json.dumps({"record_id": record_id, "removed": True, **mark}) for record_id in gone]
+    return {table: rows for table, rows in lines.items() if rows}
+
+
+def _with_files(planned: Push, written: Mapping[str, Sequence[str]], files: Sequence[str]) -> Push:
+    rows = {table: len(lines) for table, lines in written.items()}
+    return Push(**{**asdict(planned), "rows": rows, "files": tuple(files)})
+
+
+def _write(lake: Lake, planned: Push, written: Mapping[str, Sequence[str]]) -> list[str]:
+    """Write the rows of a push as one Parquet file a table, and return their names."""
+    stem_of_files = f"{file_stem(planned.repository)}.{planned.sequence:06d}.{os.urandom(4).hex()}"
+    folder = folder_name(lake.bucket_of(planned.repository))
+    names = []
+    with tempfile.TemporaryDirectory() as temporary, memory_database(lake) as connection:
+        connection.execute(TABLES_SQL.read_text("utf-8"))
+        fill_all(connection, {f"lake_{table}": lines for table, lines in written.items()}, Path(temporary))
+        for table in written:
+            file = Path(temporary) / f"{table}.parquet"
+            write_parquet(connection, f"FROM lake_{table} ORDER BY record_id", file)
+            names.append(f"{table}/{folder}/{stem_of_files}.parquet")
+            lake.store.put(file, names[-1])
+    return names
+
+
+def write_parquet(connection: duckdb.DuckDBPyConnection, select: str, file: Path) -> None:
+    """Write the rows of a question to a file; small groups of rows let one repository be read alone."""
+    target = quoted(str(file))
+    connection.execute(f"COPY ({select}) TO {target} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 8192)")

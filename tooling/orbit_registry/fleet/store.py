@@ -1,0 +1,141 @@
+"""Folder or object store of a lake: files are written once, listed, read and removed; fsspec reaches them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import posixpath
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from orbit_registry.errors import LakeError, OrbitError, UsageError
+from orbit_registry.workspace.files import TEMPORARY, sync_folder
+
+EXTRA = "pip install 'orbit-registry[fleet]'"
+
+
+class Store:
+    """The files of one lake, by their path from its root."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            import fsspec  # part of the extra
+            from fsspec.implementations.local import LocalFileSystem
+        except ImportError:
+            raise UsageError("`orbit fleet` needs fsspec, which is not installed", hint=EXTRA) from None
+        self.address = address
+        try:
+            filesystem, root = fsspec.url_to_fs(address, skip_instance_cache=True)
+        except (ImportError, ValueError) as error:
+            hint = "install the package that it names, or give a folder or an address such as s3://bucket/lake"
+            raise UsageError(f"{address} can't be opened: {error}", hint=hint) from None
+        self.files: Any = filesystem
+        self.is_local = isinstance(filesystem, LocalFileSystem)
+        self.root = os.path.realpath(root) if self.is_local else str(root).rstrip("/")
+
+    def path(self, name: str) -> str:
+        """Return what DuckDB and Spark call a file of the lake."""
+        full = posixpath.join(self.root, name)
+        return full if self.is_local else str(self.files.unstrip_protocol(full))
+
+    def times(self, folder: str) -> dict[str, datetime]:
+        """Return when each file below a folder was written, by name; what is listed is found sooner when it is read."""
+        with self._reported():
+            self.files.invalidate_cache()
+            try:
+                entries = self.files.find(posixpath.join(self.root, folder), detail=True)
+            except FileNotFoundError:
+                return {}
+            names = {path.removeprefix(f"{self.root}/"): _time_of(info) for path, info in entries.items()}
+            return {name: names[name] for name in sorted(names) if f"/{TEMPORARY}" not in name}
+
+    def read(self, names: Iterable[str]) -> dict[str, bytes]:
+        """Return the content of files; those that are gone are left out."""
+        paths = {posixpath.join(self.root, name): name for name in names}
+        if not paths:
+            return {}
+        with self._reported():
+            contents = self.files.cat(list(paths), on_error="return")
+            result = {paths[path]: content for path, content in contents.items() if isinstance(content, bytes)}
+            for content in contents.values():
+                if isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
+                    raise content
+            return result
+
+    def put(self, file: Path, name: str) -> None:
+        """Copy a file into the lake under a name that no other file has."""
+        target = posixpath.join(self.root, name)
+        with self._reported():
+            if not self.is_local:
+                self.files.put_file(str(file), target)
+                return
+            Path(target).parent.mkdir(parents=True, exist_ok=True)
+            with file.open("rb") as content, Path(target).open("xb") as copy:
+                shutil.copyfileobj(content, copy, 1 << 20)
+                copy.flush()
+                os.fsync(copy.fileno())
+            sync_folder(Path(target).parent)
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write a file whole, unless there is one of that name; say whether it was written."""
+        target = posixpath.join(self.root, name)
+        with self._reported():
+            if self.is_local:
+                return _create(Path(target), content)
+            try:
+                self.files.pipe_file(target, content, mode="create")
+            except FileExistsError:
+                return False
+            return True
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; those that are gone are no error."""
+        with self._reported():
+            for name in names:
+                with contextlib.suppress(FileNotFoundError):
+                    self.files.rm_file(posixpath.join(self.root, name))
+
+    def foreign_file(self) -> str | None:
+        """Return the name of a file in a local folder that is no lake yet."""
+        folder = Path(self.root)
+        if not self.is_local or not folder.exists():
+            return None
+        with self._reported():
+            return next((name for name in sorted(os.listdir(folder)) if not name.startswith(TEMPORARY)), None)
+
+    @contextlib.contextmanager
+    def _reported(self) -> Iterator[None]:
+        try:
+            yield
+        except OrbitError:
+            raise
+        except Exception as error:  # noqa: BLE001 - each object store raises its own errors
+            reason = " ".join(str(error).split()) or type(error).__name__
+            hint = "see that the address is right, and that you may read and write there"
+            raise LakeError(f"{self.address}: {reason}", hint=hint) from None
+
+
+def _create(target: Path, content: bytes) -> bool:
+    """Write a temporary file and link it to its name: no reader sees a part, and the first writer wins."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f"{TEMPORARY}{target.name[:100]}-{os.urandom(4).hex()}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(temporary, target)
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(target.parent)
+    return True
+
+
+def _time_of(info: Mapping[str, Any]) -> datetime:
+    value = info.get("LastModified") or info.get("mtime") or info.get("created") or 0
+    return value.astimezone(UTC) if isinstance(value, datetime) else datetime.fromtimestamp(float(value), UTC)
