@@ -62,7 +62,7 @@ def compact(lake: Lake, *, grace_hours: float = GRACE_HOURS, dry_run: bool = Fal
 
 def _compact_bucket(lake: Lake, bucket: Bucket) -> int:
     """Write the rows that count, then the manifest; return the number of files."""
-    stem = f"compaction.{bucket.compaction + 1:06d}.{os.urandom(4).hex()}"
+    stem = f"compaction.{bucket.compaction + 1:06d}.{os.urandom(8).hex()}"
     files: list[str] = []
     try:
         with tempfile.TemporaryDirectory() as folder, memory_database(lake) as connection:

@@ -230,7 +230,7 @@ def _with_files(planned: Push, written: Mapping[str, Sequence[str]], files: Sequ
 
 def _write(lake: Lake, planned: Push, written: Mapping[str, Sequence[str]]) -> list[str]:
     """Write the rows of a push as one Parquet file a table, and return their names."""
-    stem_of_files = f"{file_stem(planned.repository)}.{planned.sequence:06d}.{os.urandom(4).hex()}"
+    stem_of_files = f"{file_stem(planned.repository)}.{planned.sequence:06d}.{os.urandom(8).hex()}"
     folder = folder_name(lake.bucket_of(planned.repository))
     names = []
     with tempfile.TemporaryDirectory() as temporary, memory_database(lake) as connection:
