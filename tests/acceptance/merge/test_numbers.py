@@ -247,11 +247,6 @@ def test_a_dry_run_changes_nothing(clones: Clones) -> None:
     assert [str(file) for file in planned.files] == [str(file) for file in done.files]
 
 
-def test_resolve_has_nothing_to_do_without_a_merge(origin: Clone) -> None:
-    assert origin.orbit("resolve").strip() == "nothing to resolve"
-    assert origin.git("status", "--porcelain") == ""
-
-
 def test_a_workspace_below_the_repositorys_root_is_mended(git_repo: Path, at: type[Clone], tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     setup_workspace(tmp_path / "plain", load_kinds())

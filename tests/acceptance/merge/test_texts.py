@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -53,19 +52,6 @@ def test_the_driver_merges_two_appends_to_one_log(clones: Clones) -> None:
     ours.orbit("check")
 
 
-def test_resolve_merges_two_appends_to_one_log(clones: Clones) -> None:
-    ours = two_logs(clones)
-    ours.git("config", "--remove-section", f"merge.{DRIVER}")
-    ours.conflict()
-    output = ours.orbit("resolve", "--dry-run")
-    assert "<<<<<<<" in ours.log.read_text("utf-8")
-    assert "merged by entry" in output
-    ours.orbit("resolve")
-    assert ours.headings() == ["ADR-0002", "ADR-0003", "ADR-0009"]
-    assert ours.git("ls-files", "-u") == ""
-    ours.orbit("check")
-
-
 def decision(words: str) -> Change:
     def change(folder: Clone) -> None:
         log = folder.log
@@ -113,35 +99,6 @@ def test_votes_of_both_sides_are_kept(clones: Clones) -> None:
     assert ours.git("ls-files", "-u") == ""
 
 
-def test_different_fields_of_one_record_merge(clones: Clones) -> None:
-    ours = edited_apart(
-        clones, fields(priority=7, labels=["a", "b"]), fields(summary="Prose stands once.", labels=["a", "c"])
-    )
-    assert ours.registry.resolve().unresolved == {}
-    record = ours.registry.get("ADR-0001")
-    assert record.data["priority"] == 7
-    assert record.text("summary") == "Prose stands once."
-    assert set(record.words("labels")) == {"a", "b", "c"}
-    assert ours.git("ls-files", "-u") == ""
-
-
-def test_a_target_that_failed_on_both_sides_is_one_failure(clones: Clones) -> None:
-    ours, theirs = clones
-    fail = ("fail", "story:shop:S-1", "--reason")
-    theirs.orbit(*fail, "no browser")
-    theirs.commit("Fail")
-    theirs.git("push", "-q")
-    ours.git("pull", "-q", "--no-edit")
-    ours = edited_apart(clones, lambda clone: clone.orbit(*fail, "no disk"), lambda clone: clone.orbit(*fail, "no net"))
-    ours.orbit("resolve")
-    (record,) = ours.registry.records.of_kind("failure")
-    assert record.data["attempts"] == 3
-    assert (record.text("reason"), record.title) in {
-        (reason, f"story:shop:S-1 failed: {reason}") for reason in ("no disk", "no net")
-    }
-    assert ours.git("ls-files", "-u") == ""
-
-
 def test_the_later_of_two_verifications_stands(clones: Clones) -> None:
     early = {"verified_at": "2026-02-01T00:00:00Z", "verified_by": "Bea"}
     late = {"verified_at": "2026-03-01T00:00:00Z", "verified_by": "Ada"}
@@ -165,15 +122,6 @@ def test_a_base_that_cannot_be_read_counts_as_none(clones: Clones) -> None:
     assert ours.registry.resolve().unresolved == {}
     record = ours.registry.get("ADR-0001")
     assert (record.data["priority"], record.text("summary")) == (1, "Plain text.")
-
-
-def test_one_field_that_both_sides_changed_stays_in_conflict(clones: Clones) -> None:
-    ours = edited_apart(clones, fields(summary="Prose stands once."), fields(summary="Prose has one home."))
-    before = ours.read(".orbit/adrs/ADR-0001/adr.yaml")
-    output = ours.orbit("resolve", code=1)
-    assert '`summary` is "Prose stands once." in ours, "Prose has one home." in theirs' in output
-    assert ours.read(".orbit/adrs/ADR-0001/adr.yaml") == before
-    assert ours.git("ls-files", "-u") != ""
 
 
 RECORD, LOG = ".orbit/adrs/ADR-0001/adr.yaml", "docs/design/registry/4_decisions.md"
@@ -216,14 +164,3 @@ def test_a_symbolic_link_for_a_record_is_not_followed(clones: Clones) -> None:
     report = ours.registry.resolve()
     assert [*report.unresolved.items()] == [(RECORD, "it is not a regular file on one side")]
     assert ours.read("README.md") == before
-
-
-def test_a_record_removed_here_and_changed_there_is_left(clones: Clones) -> None:
-    def remove(folder: Clone) -> None:
-        shutil.rmtree(folder.path / ".orbit" / "adrs" / "ADR-0001")
-
-    ours = edited_apart(clones, remove, fields(summary="Prose has one home."))
-    report = ours.registry.resolve()
-    assert [*report.unresolved.items()] == [
-        (".orbit/adrs/ADR-0001/adr.yaml", "ours removed ADR-0001, theirs changed it")
-    ]

@@ -1,11 +1,12 @@
 """The gate as a whole: what it remembers, selects, mends and leaves to the baseline."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.files import write
 
+from orbit_registry.checks import engine
 from orbit_registry.checks.context import collect_inputs
 from orbit_registry.checks.engine import CheckOutcome, run_uncached
 from orbit_registry.model.diagnostic import Diagnostic, Severity
@@ -81,6 +82,16 @@ def test_a_run_with_a_changing_file_is_not_cached(workspace: Path) -> None:
 
     file.with_suffix(".away").rename(file)
     assert codes(check(workspace)) == ["ORB305"]
+
+
+def test_no_answer_that_the_clock_changes_is_cached(workspace: Path, learning: Learning) -> None:
+    noon = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    learning("L-7k3fq", "It holds until noon", more=f"freshness: {{expires_at: {noon:%Y-%m-%dT%H:%M:%SZ}}}\n")
+
+    def findings(hours: int) -> list[str]:
+        return codes(engine.run(open_workspace(workspace), now=noon + timedelta(hours=hours)))
+
+    assert [findings(hours) for hours in (-2, -1, 1)] == [[], [], ["ORB803"]]
 
 
 def test_paths_narrow_the_findings(workspace: Path, learning: Learning) -> None:
