@@ -119,42 +119,6 @@ def test_init_in_a_subfolder_says_where_it_wrote(bare_shell: Any, monkeypatch: p
     assert bare_shell("init", "--yes")[1].startswith(".gitattributes written")
 
 
-@pytest.mark.parametrize(
-    ("glob", "advice"),
-    [
-        ("app.py", "globs are named from the project's root; did you mean `src/app.py`?"),
-        ("srk/**", "`srk` is not there; did you mean `src`?"),
-        ("src/**", ""),
-    ],
-)
-def test_a_glob_without_matches_is_reported_on_writing(
-    shell: Any, monkeypatch: pytest.MonkeyPatch, glob: str, advice: str
-) -> None:
-    monkeypatch.chdir(shell.root / "src")
-    note = f"note: `{glob}` matches no file: {advice}\n" if advice else ""
-
-    assert shell("learning", "add", "--summary", "Keep it small", "--path", glob)[2] == note
-    assert shell("learning", "update", shell.learning, "--add-path", glob)[2] == note
-    assert shell("adr", "add", "--title", "Third", "--path", glob)[2] == note
-
-
-def test_missing_evidence_of_a_new_record_is_reported(shell: Any) -> None:
-    _, printed, notes = shell("learning", "add", "--summary", "Keep it small", "--evidence", "file:src/nope.py")
-    added = printed.split()[0]
-    assert notes == (
-        f"note: it names no path and no tag, so no edit will show it: `orbit learning update {added} --path 'src/**'`,"
-        f" or `orbit scope suggest {added}`\nnote: its evidence is gone: file src/nope.py\n"
-    )
-    assert (
-        shell("learning", "update", added, "--add-path", "src/**")[2]
-        == "note: its evidence is gone: file src/nope.py\n"
-    )
-    assert shell("learning", "update", added, "--evidence", "file:src/app.py")[2] == ""  # some of it is there
-
-    quiet = shell("learning", "add", "--summary", "Name the owner", "--tag", "care", "--evidence", "file:src/app.py:1")
-    assert quiet[2] == ""
-
-
 def test_a_person_sees_what_is_there_and_says_where_decisions_go(
     git_repo: Path, git: Git, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

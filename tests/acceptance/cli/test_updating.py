@@ -32,29 +32,6 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return becomes
 
 
-@pytest.mark.parametrize("symbol", ["main", "/app.py::main", "../app.py::main"])
-def test_a_symbol_is_a_path_and_a_name(shell: Any, file: Path, symbol: str) -> None:
-    before = file.read_bytes()
-    code, _, err = shell("learning", "update", shell.learning, "--add-symbol", symbol)
-    assert (code, file.read_bytes()) == (1, before)
-    assert "::open_session" in err
-
-    _, answer = shell.json("learning", "update", shell.learning, "--add-symbol", "src/app.py::main")
-    assert answer["data"]["scope"]["symbols"] == ["src/app.py::main"]
-
-
-@pytest.mark.parametrize("location", ["../../etc/passwd", "/etc/passwd", "docs/../../x.md"])
-def test_evidence_is_a_file_of_the_project(shell: Any, file: Path, location: str) -> None:
-    before = file.read_bytes()
-    for command in (("update", shell.learning), ("add", "--summary", "Read the manual first")):
-        code, _, err = shell("learning", *command, "--evidence", f"file:{location}")
-        assert (code, file.read_bytes()) == (1, before)
-        assert f"`{location}` can't be evidence" in err
-        assert "external:" in err
-
-    assert shell("learning", "update", shell.learning, "--evidence", "file:src/..app.py")[0] == 0
-
-
 def test_a_dry_run_is_a_diff_that_git_applies(shell: Any, file: Path) -> None:
     """It changes nothing, and says what would."""
     before = file.read_bytes()
@@ -65,21 +42,6 @@ def test_a_dry_run_is_a_diff_that_git_applies(shell: Any, file: Path) -> None:
     assert "-summary: Look before you leap\n+summary: Look twice\n" in out
     subprocess.run(["git", "apply"], input=out, cwd=shell.root, text=True, check=True)
     assert "summary: Look twice\n" in file.read_text("utf-8")
-
-
-def test_a_dry_run_of_a_decision_shows_its_document(shell: Any) -> None:
-    _, answer = shell.json("adr", "update", "ADR-0001", "--title", "Use SQLite 3", "--dry-run")
-
-    assert answer["data"]["diff"].count("Use SQLite 3") == 2
-    assert shell.data("show", "ADR-0001")["title"] == "Use SQLite"
-
-
-@pytest.mark.parametrize("arguments", [[], ["--editor", "--priority", "1"], ["--body", "a", "--body-file", "-"]])
-def test_a_call_that_says_nothing_or_two_things_is_wrong(shell: Any, arguments: list[str]) -> None:
-    code, _, err = shell("learning", "update", shell.learning, *arguments)
-
-    assert code == 2
-    assert "hint" in err
 
 
 def test_an_editor_changes_the_file_as_a_whole(shell: Any, file: Path, editor: Any) -> None:
@@ -142,17 +104,6 @@ def test_an_agents_leftover_text_is_not_offered_to_people(
     assert shell("learning", "update", shell.learning, "--editor")[0] == 0
 
     assert file.read_bytes() == before
-
-
-@pytest.mark.parametrize("arguments", [("--status", "accepted"), ("--set", "status=accepted")])
-def test_a_status_is_no_field_to_update(shell: Any, arguments: tuple[str, str]) -> None:
-    """Who would set it by hand is told the verbs, each of which there is."""
-    shell.json("adr", "add", "--title", "Use SQLite")
-    code, text = shell.json("adr", "update", "ADR-0001", *arguments)
-    assert code == 2
-    verbs = re.findall(r"`orbit (adr [a-z]+)`", text["hint"])
-    assert verbs == ["adr accept", "adr reject", "adr retire", "adr supersede"]
-    assert [verb for verb in verbs if shell(*verb.split(), "--help")[0]] == []
 
 
 @pytest.mark.parametrize("kind", list(load_kinds()), ids=lambda kind: kind.name)
