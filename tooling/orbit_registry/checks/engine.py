@@ -1,7 +1,5 @@
 """The gate: runs the checks or takes a cached result, then applies fixes and the baseline."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -39,30 +37,24 @@ class Result:
     diagnostics: tuple[Diagnostic, ...]
     checked_count: int
     base: str | None
-    allowed: tuple[Diagnostic, ...] = ()
-    """What a comment allows, with its reason."""
+    allowed: tuple[Diagnostic, ...] = ()  # what a comment allows, with its reason
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
     """Outcome of the gate."""
 
-    diagnostics: tuple[Diagnostic, ...]
-    """New findings; with `everything`, every finding."""
+    diagnostics: tuple[Diagnostic, ...]  # new findings; with `everything`, every finding
     baselined: tuple[Diagnostic, ...] = ()
     fixed: tuple[Diagnostic, ...] = ()
     checked_count: int = 0
     """How many records were checked, unreadable ones included; how many events, where `subject` says so."""
-    resolved: tuple[BaselineFinding, ...] = ()
-    """Findings of the baseline that are gone."""
-    base: str | None = None
-    """The commit that "changed" compares with."""
+    resolved: tuple[BaselineFinding, ...] = ()  # findings of the baseline that are gone
+    base: str | None = None  # the commit that "changed" compares with
     paths: tuple[str, ...] = ()
     subject: str = "record"
-    allowed: tuple[Diagnostic, ...] = ()
-    """Broken decisions that a comment allows."""
-    says: Mapping[str, str] = field(default_factory=dict)
-    """What each check of a record asks for, by its name."""
+    allowed: tuple[Diagnostic, ...] = ()  # broken decisions that a comment allows
+    says: Mapping[str, str] = field(default_factory=dict)  # what each check of a record asks for, by its name
 
     @property
     def ok(self) -> bool:
@@ -70,8 +62,7 @@ class CheckOutcome:
         return not any(diagnostic.severity is Severity.ERROR for diagnostic in self.diagnostics)
 
 
-_ROUNDS = 4
-"""One fix can make room for another."""
+_ROUNDS = 4  # one fix can make room for another
 _UNREVIEWED = re.compile(r"\S+ was made by an agent and is \S+ without review: ")
 _MOST_UNREVIEWED = 10
 """Live records by agents without review that have a note each; an import brings hundreds, which share one."""

@@ -1,7 +1,5 @@
 """`orbit check`, `baseline`, `resolve` and the merge driver that git calls."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Verbs that every kind has: add, list, show, update, vote, supersede, and those of its status table."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Examination of a workspace, its hooks and its setup."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import platform
 import shlex

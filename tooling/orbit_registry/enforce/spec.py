@@ -1,7 +1,5 @@
 """Checks of records: their fields, files, digest, and whether their own examples hold."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

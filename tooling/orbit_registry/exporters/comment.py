@@ -3,8 +3,6 @@
 Everything it needs is in the environment that the forge's CI sets. The token goes into a header alone.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ A record is exported if it is live, pushed by a path alone, and has globs. A glo
 is not exported: it is reported, with a tracked file that shows the difference.
 """
 
-from __future__ import annotations
-
 import hashlib
 import pkgutil
 import re

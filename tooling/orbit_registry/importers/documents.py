@@ -1,7 +1,5 @@
 """Import of decision documents in the formats of `formats.adr`: choosing the files, adopting them, advice."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import posixpath

@@ -1,7 +1,5 @@
 """Installation of the hook in an agent's settings file, its state and its removal."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import shlex

@@ -1,7 +1,5 @@
 """The files and texts that derived files are made from."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +20,7 @@ class Source:
     path: str
     sha256: str = ""
     size: int = 0
-    mtime_ns: int | None = None
-    """None where the time is left out of an export."""
+    mtime_ns: int | None = None  # none where the time is left out of an export
     inbox: bool = False
 
 

@@ -1,7 +1,5 @@
 """Findings of checks as values, and the envelope of every JSON output."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,10 +46,8 @@ class Diagnostic:
     record: str | None = None
     related: tuple[Location, ...] = ()
     fixable: bool = False
-    check: str | None = None
-    """The check of a record that found it: ADR-0016/run-only-in-bridge."""
-    allowed: str | None = None
-    """Why a comment at the place allows it."""
+    check: str | None = None  # the check of a record that found it: ADR-0016/run-only-in-bridge
+    allowed: str | None = None  # why a comment at the place allows it
 
     @property
     def rule(self) -> str:

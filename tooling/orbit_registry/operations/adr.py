@@ -1,7 +1,5 @@
 """New and amended decisions: the record and its document, a file like its neighbours or an entry of a log."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

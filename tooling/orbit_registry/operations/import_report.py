@@ -1,7 +1,5 @@
 """Report of an import: what became of each document, and what to do with those left out."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 import shlex

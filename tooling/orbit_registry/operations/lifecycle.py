@@ -3,8 +3,6 @@
 `kind.yaml` says what is allowed. A change of several files is one journal step: all of it or nothing.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext

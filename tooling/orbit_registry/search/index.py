@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 TITLE, TAGS, BODY = 6, 5, 2
 K1, B = 1.2, 0.75
 SHORTEST_GRAM, LONGEST_GRAM = 3, 5
-SMOOTHING = 60
-"""What is added to ranks before they are turned over: the usual constant of reciprocal rank fusion."""
+SMOOTHING = 60  # what is added to ranks before they are turned over: the usual constant of reciprocal rank fusion
 _STATE = "source date tasks feature status_raw confidence basis versions path file source_ref content_hash chunking"
 UNKNOWN = 1.5
 """Most that a term of no text is worth, in terms of one text: among few texts it would outweigh all that is found."""
@@ -38,8 +37,7 @@ NO_TEXT = shared_fields() | frozenset(_STATE.split()) | {"type"}
 
 Fields = tuple[str, str, str]
 Counts = Mapping[str, int]
-Key = tuple[str, int]
-"""A record's path and the number of its chunk, 0 for its own text."""
+Key = tuple[str, int]  # a record's path and the number of its chunk, 0 for its own text
 
 
 class Weights(NamedTuple):
@@ -66,8 +64,7 @@ class Index:
         self.keys = sorted(texts)
         self.stems = {word: stem(word) for word in dict.fromkeys(chain.from_iterable(texts.values()))}
         """The term of each word."""
-        self.texts: list[dict[str, int]] = []
-        """Twice what each term of a text counts there, by slot."""
+        self.texts: list[dict[str, int]] = []  # twice what each term of a text counts there, by slot
         self._slots: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         for slot, key in enumerate(self.keys):
             counts: dict[str, int] = {}

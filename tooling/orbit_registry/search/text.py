@@ -3,8 +3,6 @@
 `hook.words` says what a word is; here many texts are read, so pieces are parted by regular expressions and remembered.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """Documents of the repository: mirrored pages, pages that show a record, and the prose of records."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re
@@ -46,8 +44,7 @@ BANNER = "Mirrored from {path}. Edit the source document in the repository, not 
 UNREADABLE = "SITE392"
 LEADS_OUT = "put the files themselves inside the repository"
 _BUILT = frozenset({"build", "dist"})
-UNSEARCHED = SKIPPED_FOLDERS | _BUILT
-"""Names of folders in which no document is searched."""
+UNSEARCHED = SKIPPED_FOLDERS | _BUILT  # names of folders in which no document is searched
 _TOC_LEVELS = (2, 3)
 _WILD = re.compile(r"[*?\[{]")
 # Characters with a meaning to extensions that read the page's source before raw HTML is set aside.
@@ -60,8 +57,7 @@ class MirroredDocument:
 
     path: str
     url: str
-    stamp: str
-    """Time, size and inode of the file."""
+    stamp: str  # time, size and inode of the file
 
     @property
     def staged(self) -> str:
@@ -185,8 +181,7 @@ def with_front_matter(front: Mapping[str, object], body: str) -> str:
 
 
 HEAD, FOOT = "record-head", "record-foot"
-BODY = '<div class="orbit-own"></div>'
-"""Marks the place of the prose in a record's article."""
+BODY = '<div class="orbit-own"></div>'  # marks the place of the prose in a record's article
 _HEAD = re.compile(rf'<div data-orbit-slot="{HEAD}" hidden>[^<]*</div>')
 _FOOT = f'<div data-orbit-slot="{FOOT}"></div>'
 _HEADING = re.compile(r"<h1\b.*?</h1>", re.DOTALL)
@@ -273,8 +268,7 @@ class RecordText:
     first_line: int
     entry: tuple[int, int] | None = None
     """First and last line of its entry in a document, the heading's line included."""
-    document: str = ""
-    """The full text of that document."""
+    document: str = ""  # the full text of that document
 
 
 class _DocumentCache(Mapping[str, Document]):
@@ -309,10 +303,8 @@ class ProseLoader:
     """The prose of a workspace's records."""
 
     publication: Publication
-    states: Mapping[str, FileValue]
-    """The records' files and those of their votes, by path."""
-    _record_stamps: dict[str, str] = field(default_factory=dict)
-    """The stamps of records, by path."""
+    states: Mapping[str, FileValue]  # the records' files and those of their votes, by path
+    _record_stamps: dict[str, str] = field(default_factory=dict)  # the stamps of records, by path
 
     def __post_init__(self) -> None:
         self.root = self.publication.workspace.root

@@ -137,8 +137,7 @@ SITEMAP, ROBOTS, NOT_FOUND = "sitemap.xml", "robots.txt", "404.html"
 CARDS = slot("cards")
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
 MOST_ON_A_LANDING = 8
-MOST_FILES = 20
-"""Of those that a glob matches, on a record's page."""
+MOST_FILES = 20  # of those that a glob matches, on a record's page
 _LEFT_OUT = re.compile(rf"(?:{SHELL}/.*|sitemap\.xml(?:\.gz)?|.*\.map)\Z")
 _THEMES_SEARCH = re.compile(r"(?:search/search_index\.json|search\.json|assets/javascripts/(?:workers|lunr)/.*)\Z")
 """What the theme's own search reads, which our search box replaces."""

@@ -1,7 +1,5 @@
 """Citations between records, documents and code, and the tasks that records name."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import defaultdict
@@ -53,8 +51,7 @@ class Citers:
 
     records: dict[str, list[Record]] = field(default_factory=lambda: defaultdict(list))
     files: dict[str, list[CitingFile]] = field(default_factory=lambda: defaultdict(list))
-    titles: Mapping[str, str] = field(default_factory=dict)
-    """Of the documents that are pages, by path."""
+    titles: Mapping[str, str] = field(default_factory=dict)  # of the documents that are pages, by path
     applying: Mapping[str, Sequence[Record]] = field(default_factory=dict)
     """The live records whose scope matches a document that is a page, by path."""
 
@@ -130,8 +127,7 @@ class TaskLookup:
     url: str
     files: tuple[str, ...]
     command: tuple[str, ...]
-    leaves_out: Callable[[str], bool]
-    """Says of which files not even the name may be read."""
+    leaves_out: Callable[[str], bool]  # says of which files not even the name may be read
 
     def address(self, task: str) -> str | None:
         """Return where a browser finds a task."""

@@ -1,7 +1,5 @@
 """Sync of the snapshot with the files: any change builds a new file under the next number."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -30,8 +28,7 @@ from orbit_registry.workspace.files import TEMPORARY, read_bytes, sync_folder, w
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import Workspace, make_cache_folder
 
-STATE = "snapshot.json"
-"""Names the file that readers take."""
+STATE = "snapshot.json"  # names the file that readers take
 NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
 
@@ -47,8 +44,7 @@ class SyncResult:
     path: Path
     seconds: float
     built: bool
-    index: IndexSync | None = None
-    """What was done to the push index; None where it was not asked for."""
+    index: IndexSync | None = None  # what was done to the push index; None where it was not asked for
 
     def as_data(self) -> dict[str, object]:
         """Return the result as JSON shows it."""
@@ -85,10 +81,8 @@ class SyncResult:
 @dataclass(frozen=True, slots=True)
 class _State:
     file: str
-    stamp: list[int]
-    """Times, size and inode, which tell the file from any other of its name."""
-    inputs: str
-    """A hash of all that the file was made from."""
+    stamp: list[int]  # times, size and inode, which tell the file from any other of its name
+    inputs: str  # a hash of all that the file was made from
     digest: str
     records: int
 

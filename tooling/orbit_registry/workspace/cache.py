@@ -1,7 +1,5 @@
 """Cache of derived values in one SQLite file; deleting it changes no answer."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -39,12 +37,10 @@ class FileValue(NamedTuple):
 
     path: str
     value: Any = None
-    sha256: str = ""
-    """Hexadecimal; empty where the file can't be read."""
+    sha256: str = ""  # hexadecimal; empty where the file can't be read
     size: int = 0
     mtime_ns: int = 0
-    error: OrbitError | None = None
-    """The error of reading it."""
+    error: OrbitError | None = None  # the error of reading it
 
 
 class Cache:

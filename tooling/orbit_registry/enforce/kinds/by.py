@@ -1,7 +1,5 @@
 """Kind `by`: a rule of another program, proved on by reading its configuration; nothing is run."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Kind `dependency`: what the manifests of a project name."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib
@@ -12,8 +10,7 @@ from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, Finder, Invali
 from orbit_registry.enforce.kinds.path import parse
 from orbit_registry.formats.globs import Glob, matches
 
-Names = Iterator[tuple[str, str]]
-"""Names of packages, each with the text by which the manifest names it."""
+Names = Iterator[tuple[str, str]]  # names of packages, each with the text by which the manifest names it
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 
 

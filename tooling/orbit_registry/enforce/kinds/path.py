@@ -1,7 +1,5 @@
 """Kind `path`: which files may be, which must be, and how files are named."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, InvalidCheckError, Survey, Tree

@@ -1,7 +1,5 @@
 """Kind `pattern`: the shape of code, as ast-grep finds it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -10,8 +8,7 @@ from typing import Any
 from orbit_registry.enforce.kind import CheckKind, Fields, Finder, InvalidCheckError, Match, NotRunError, match_at
 from orbit_registry.enforce.syntax import EXTENSIONS, SAME_PATTERNS, language_of
 
-DEEPEST = 2_000
-"""Nested brackets above which a `rule:` is not run: ast-grep's relations are quadratic in them."""
+DEEPEST = 2_000  # nested brackets above which a `rule:` is not run: ast-grep's relations are quadratic in them
 _WORD = re.compile(r"\$*\w{3,}")
 _BRACKET = re.compile(r"[\[({})\]]")
 

@@ -1,7 +1,5 @@
 """Kind `text`: literal words, or a regular expression that RE2 reads in linear time."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
