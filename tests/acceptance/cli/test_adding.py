@@ -115,7 +115,12 @@ def test_nobody_is_asked_in_ci(shell: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize(
     ("summary", "message"),
-    [("", "--summary is empty"), ("  ", "`summary` is blank"), ("a\nb", "write it as one line"), ("x" * 300, "by 20")],
+    [
+        ("", "the summary is empty"),
+        ("  ", "`summary` is blank"),
+        ("a\nb", "write it as one line"),
+        ("x" * 300, "by 20"),
+    ],
 )
 def test_an_invalid_summary_is_refused_by_its_option(shell: Any, summary: str, message: str) -> None:
     code, _, err = shell("learning", "add", "--summary", summary)

@@ -63,7 +63,7 @@ def test_a_legacy_id_of_several_records_lists_them() -> None:
     [
         ("ADR-0021", ["ADR-0020 (Keep what is measured)"]),
         ("uploads-retried", ["ADR-0007 (Uploads are retried)"]),
-        ("L-zzzzz", ["ADR-0007 (Uploads are retried)", "ADR-0020 (Keep what is measured)"]),
+        ("L-zzzzz", []),
     ],
 )
 def test_an_id_nobody_has_leads_to_the_nearest(query: str, nearest: list[str]) -> None:
@@ -72,9 +72,8 @@ def test_an_id_nobody_has_leads_to_the_nearest(query: str, nearest: list[str]) -
     with pytest.raises(RecordNotFoundError) as caught:
         records.get(query)
 
-    suggestion, _, advice = caught.value.hint.partition("? ")
-    assert sorted(suggestion.removeprefix("did you mean ").split(" or ")) == nearest
-    assert advice == "`orbit list --all` shows the ids there are"
+    suggestion = f"did you mean {' or '.join(nearest)}? " if nearest else ""
+    assert caught.value.hint == f"{suggestion}`orbit list --all` shows the ids there are"
 
 
 @pytest.mark.parametrize("query", ["7", "adr-7", "ADR 007", "adr_7", "adr#0007", "adr-0007"])

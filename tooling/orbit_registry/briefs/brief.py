@@ -184,8 +184,8 @@ def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:
     paths = dict.fromkeys(_inside(workspace, path) for path in (*request.paths, *task.context_files))
     if not (paths or request.tags or agent or task.words):
         reason = f"; of task {task.id} only the id is known: {why_unresolved(workspace)}" if task.id else ""
-        hint = "name a `--path`, a `--tag`, the `--agent`, the `--text` or a `--task-file`"
-        raise UsageError(f"nothing is known of the work{reason}", hint=hint)
+        hint = 'say it in words, `orbit brief "retry uploads"`, or name a `--path`, a `--tag`, the `--agent` or a task'
+        raise UsageError(f"a brief needs to know the work{reason}", hint=hint)
     opinion = class_of(workspace, task, request.task_class) if task.words or request.task_class else None
     settings = workspace.config.tasks
     configured = {COMMAND: settings.command and isinstance(request.task, str) and request.task,

@@ -241,7 +241,7 @@ def brief(call: ToolCall) -> ToolResult:
     paths = [inside(registry, path) for path in call.words("paths")]
     tags, words, task, agent = call.words("tags"), call.text("text"), call.text("task"), call.text("agent")
     if not (paths or tags or words.strip() or task or agent):
-        raise UsageError("nothing is known of the work", hint="name `paths`, `tags` or the task's `text`")
+        raise UsageError("a brief needs to know the work", hint="name `paths`, `tags` or the task's `text`")
     session = call.caller.session_at(str(registry.workspace.root))
     result = registry.brief(
         agent=agent,

@@ -306,9 +306,7 @@ def note(call: ToolCall) -> ToolResult:
     )  # fmt: skip
     refuse_secrets("", {"text": request.text})
     result = work_note(registry.workspace, registry.collection.records, request, call.caller.author())
-    return ToolResult(
-        note_data(request, result), note_text(request, result) or "noted", next=["add"] if result.asks else []
-    )
+    return ToolResult(note_data(request, result), note_text(request, result), next=["add"] if result.asks else [])
 
 
 def fail(call: ToolCall) -> ToolResult:

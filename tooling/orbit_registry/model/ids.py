@@ -86,5 +86,5 @@ def relation(word: str) -> tuple[str, bool]:
     if inverted is not None:
         return inverted, True
     names = [*INVERSES, *INVERSES.values()]
-    hint = f"{did_you_mean(name, names)}relations: {', '.join(dict.fromkeys(names))}"
+    hint = f"{did_you_mean(name, names)}relations: {', '.join(INVERSES)}"
     raise UsageError(f"there is no relation {word!r}", hint=hint)

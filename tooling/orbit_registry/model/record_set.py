@@ -137,7 +137,7 @@ class RecordSet:
             shared = {record.id: len(words.intersection(record.title.lower().split())) for record in self._records}
             near = sorted(filter(shared.get, shared), key=lambda name: -shared[name])
         if not near:
-            alike = [name for name in names if name.partition("-")[0] == query.partition("-")[0]] or names
+            alike = [name for name in names if name.partition("-")[0] == query.partition("-")[0]]
             near = [names[name] for name in get_close_matches(query, alike, n=NAMED, cutoff=0.0)]
         examples = [f"{name} ({shorten(self.candidates(name)[0].title, 60, placeholder='…')})" for name in near[:NAMED]]
         suggestion = f"did you mean {' or '.join(examples)}? " if examples else ""

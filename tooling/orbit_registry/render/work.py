@@ -37,7 +37,7 @@ def note_text(request: NoteRequest, result: NoteResult) -> str:
         lines.append(f"{how}: keep what would have helped")
         lines += [f"  {ask.kind}: {ask.reason}\n    {ask.command}" for ask in result.asks]
     lines += [f"known already: {record.id}  {record.title}" for record in result.similar]
-    return "\n".join(lines)
+    return "\n".join(lines) or "noted"
 
 
 def failure_text(data: Mapping[str, object]) -> str:

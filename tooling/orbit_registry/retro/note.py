@@ -83,7 +83,9 @@ def note(workspace: Workspace, records: RecordSet, work: NoteRequest, author: Au
     if not work.skip_reason and not work.asks:
         work = replace(work, skip_reason=skip_reason(workspace, work, turn))
     if not (work.skip_reason or work.text.strip()):
-        raise UsageError("the note says nothing, and not why", hint=f"--skip-reason {' | '.join(SKIPS)}")
+        raise UsageError(
+            "the note is empty", hint=f"say it, or why there is nothing: --skip-reason {' | '.join(SKIPS)}"
+        )
     target = read_target(f"task:{work.task}") if work.failed and work.task else None
     contribution = _contribution(workspace, records, work, author) if work.asks else NoteResult()
     if target is not None:

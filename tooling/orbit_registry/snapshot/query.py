@@ -196,11 +196,9 @@ def ask(
             hint = "ask in SQL: `SELECT id, title FROM records`; a shell variable may be unset"
             raise SnapshotError("the question is empty", hint=hint)
         if len(statements) != 1 or statements[0].type not in _QUESTIONS:
-            statement_count = f"{len(statements)} statements" if len(statements) != 1 else "something else"
-            raise SnapshotError(
-                f"one question is answered at a time, and this is {statement_count}",
-                hint="ask one SELECT (or FROM …, DESCRIBE, SHOW TABLES); a question changes nothing",
-            )
+            problem = f"this is {len(statements)} statements" if len(statements) != 1 else "this is not a question"
+            hint = "ask one SELECT (or FROM …, DESCRIBE, SHOW TABLES); a question changes nothing"
+            raise SnapshotError(problem, hint=hint)
         timer.start()
         connection.execute(statements[0])
         columns = tuple(column[0] for column in connection.description or ())
