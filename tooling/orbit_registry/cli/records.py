@@ -28,22 +28,8 @@ from orbit_registry.model.kind import PHASES, Kind
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import Retirement
 from orbit_registry.registry import Registry
+from orbit_registry.render import records as render
 from orbit_registry.render.hits import GENERIC, MOST_NAMED, result_data, result_text
-from orbit_registry.render.records import (
-    chunk_data,
-    chunk_head,
-    details_text,
-    named_chunk,
-    reasons_data,
-    record_data,
-    record_text,
-    related_data,
-    related_text,
-    remedies,
-    retirement_data,
-    table,
-    with_retirement,
-)
 from orbit_registry.repository.skills import SKILL
 from orbit_registry.search.query import BUDGETS, Query, context_weights
 from orbit_registry.workspace.author import Review
@@ -77,9 +63,9 @@ def list_records(
         record for record in of_kind if (record.phase in phases if phases else everything or record.phase != "closed")
     ]
     rows = [(record.id, record.kind.name, str(record.data["status"]), record.title) for record in records]
-    text = table(("id", "kind", "status", "title"), rows) or "no records"
+    text = render.table(("id", "kind", "status", "title"), rows) or "no records"
     text += "" if everything or phases else hidden_text(len(of_kind) - len(records))
-    emit(output, [record_data(record) for record in records], text)
+    emit(output, [render.record_data(record) for record in records], text)
     warn_of_unread(registry)
 
 
@@ -108,12 +94,12 @@ def print_part(registry: Registry, record: Record, name: str, output: str) -> No
     if not name:
         print_record(registry, record, output)
         return
-    chunk = named_chunk(record, name)
+    chunk = render.named_chunk(record, name)
     note_opened(registry.workspace, record.id)
     freshness = registry.freshness([record]).get(record.path, FRESH)
     retirement = registry.collection.records.retirement(record)
-    text = with_retirement(retirement, f"{chunk_head(record, chunk, freshness)}\n\n{chunk.body}")
-    data = {**chunk_data(record, chunk, freshness), **retirement_data(retirement)}
+    text = render.with_retirement(retirement, f"{render.chunk_head(record, chunk, freshness)}\n\n{chunk.body}")
+    data = {**render.chunk_data(record, chunk, freshness), **render.retirement_data(retirement)}
     emit(output, data, text, next_commands=[f"orbit show {record.id}"])
 
 
@@ -126,15 +112,17 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     freshness = registry.freshness([record]).get(record.path, FRESH)
     state = None if record.phase == "closed" else freshness.state.value
     became = outcome(registry.workspace, record.id)
-    data = {"freshness_state": state, "freshness_reasons": reasons_data(freshness), "outcome": became or None}
+    data = {"freshness_state": state, "freshness_reasons": render.reasons_data(freshness), "outcome": became or None}
     retirement = registry.collection.records.retirement(record)
-    commands = remedies(record, freshness) if freshness.reasons else _show_successors(retirement)
-    text = with_retirement(retirement, record_text(record, freshness, outcome_words(became)) + details_text(record))
+    commands = render.remedies(record, freshness) if freshness.reasons else _show_successors(retirement)
+    text = render.with_retirement(
+        retirement, render.record_text(record, freshness, outcome_words(became)) + render.details_text(record)
+    )
     if record.source is not None and not record.prose.strip():
         document = load_document(registry.workspace, record.source.path)
         if isinstance(document, Diagnostic):
             print_note(f"its document can't be read: {document.location}: {document.message}; {document.hint}")
-    data_of_record = {**record_data(record, prose=True), **data, **retirement_data(retirement)}
+    data_of_record = {**render.record_data(record, prose=True), **data, **render.retirement_data(retirement)}
     emit(output, data_of_record, text, next_commands=commands)
 
 
@@ -197,7 +185,7 @@ def moved_text(moved: Sequence[tuple[Record, Record]], *, dry_run: bool = False)
 
 
 def _ask_person(record: Record, review: Review) -> Review:
-    click.echo(visible(record_text(record, FRESH) + details_text(record)))
+    click.echo(visible(render.record_text(record, FRESH) + render.details_text(record)))
     click.confirm(f"Accept {record.id}?", abort=True, err=True)
     return replace(review, expected=record.digest)
 
@@ -270,8 +258,8 @@ def related(any_id: str, depth: int, direction: str, output: str) -> None:
     result = walked(registry.workspace, registry.reading, record, depth=depth, direction=direction)
     retirement = registry.collection.records.retirement(record)
     shows = [f"orbit show {neighbour.record.id}" for neighbour in result.reached[:3]]
-    data = {**related_data(result), **retirement_data(retirement)}
-    emit(output, data, with_retirement(retirement, related_text(result)), next_commands=shows)
+    data = {**render.related_data(result), **render.retirement_data(retirement)}
+    emit(output, data, render.with_retirement(retirement, render.related_text(result)), next_commands=shows)
     warn_of_unread(registry)
 
 

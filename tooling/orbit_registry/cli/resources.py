@@ -14,16 +14,7 @@ from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import record_data
-from orbit_registry.resources.intake import (
-    DOC,
-    KIND,
-    SCRIPT,
-    IntakeRequest,
-    IntakeSource,
-    import_resource,
-    source_at,
-    source_from_stream,
-)
+from orbit_registry.resources import intake
 from orbit_registry.resources.refresh import RefreshRequest, refresh
 from orbit_registry.resources.run import SECONDS, RunOptions, run
 from orbit_registry.search.chunks import STRATEGIES, Chunk, Cut
@@ -56,7 +47,7 @@ import_group.add_command(import_records, _RECORDS)
 
 
 def _import_command(type_: str, summary: str) -> click.Command:
-    kind = load_kinds()[KIND]
+    kind = load_kinds()[intake.KIND]
 
     def take(
         source: str, title: str | None, versions: tuple[str, ...], strategy: str | None, pending: bool,
@@ -68,15 +59,15 @@ def _import_command(type_: str, summary: str) -> click.Command:
         if pending:
             fields["status"] = kind.initial["agent"]
         chunking = {**as_mapping(fields.pop("chunking", None)), **({"strategy": strategy} if strategy else {})}
-        if source == STANDARD_INPUT and type_ == DOC:
-            text = source_from_stream(sys.stdin.buffer)
+        if source == STANDARD_INPUT and type_ == intake.DOC:
+            text = intake.source_from_stream(sys.stdin.buffer)
             if not (title or name):
                 raise UsageError("a text from standard input has no name", hint="give it one: --title or --name")
         else:
-            text = source_at(workspace, from_root(registry, source))
+            text = intake.source_at(workspace, from_root(registry, source))
         file_name = name or (PurePosixPath(text.path).name if text.path else _file_name(str(title)))
-        request = IntakeRequest(type_, text, file_name, title, versions, chunking, fields)
-        done = import_resource(workspace, request, registry.author(), dry_run=dry_run or preview)
+        request = intake.IntakeRequest(type_, text, file_name, title, versions, chunking, fields)
+        done = intake.import_resource(workspace, request, registry.author(), dry_run=dry_run or preview)
         if preview:
             emit(output, {**_cut_data(done.cut), "path": text.path}, _cut_text(done.cut))
             return
@@ -98,7 +89,7 @@ def _import_command(type_: str, summary: str) -> click.Command:
         click.Option(["--pending"], is_flag=True, help="Let it wait for review, as an agent's record does."),
         click.Option(["--dry-run"], is_flag=True, help="Print what would be written; write nothing."),
     ]
-    if type_ == DOC:
+    if type_ == intake.DOC:
         params.insert(2, click.Option(["--name"], help="The name of the copy; else the file's name."))
     return format_option(click.Command(type_, params=params, callback=take, help=summary))
 
@@ -117,8 +108,8 @@ _SCRIPT_HELP = """Make a script findable; it stays the file that it is.
 
 \b
 orbit import script tools/migrate.sh --tag database"""
-import_group.add_command(_import_command(DOC, _DOC_HELP))
-import_group.add_command(_import_command(SCRIPT, _SCRIPT_HELP))
+import_group.add_command(_import_command(intake.DOC, _DOC_HELP))
+import_group.add_command(_import_command(intake.SCRIPT, _SCRIPT_HELP))
 
 
 @click.command("refresh")
@@ -217,7 +208,7 @@ def _chunk_count(cut: Cut) -> str:
     return plural(len(cut.chunks), "chunk")
 
 
-def _record_path(record: Record, text: IntakeSource) -> str:
+def _record_path(record: Record, text: intake.IntakeSource) -> str:
     return record.source.path if record.source is not None else text.path or record.path
 
 

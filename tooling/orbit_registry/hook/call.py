@@ -33,31 +33,11 @@ class Call:
     """
 
     __slots__ = (
-        "agent",
-        "agent_id",
-        "arguments",
-        "can_show_message",
-        "candidate_paths",
-        "command",
-        "compaction_may_repeat",
-        "context_was_compacted",
-        "error",
-        "event",
-        "folder",
-        "instruction_file",
-        "is_stop",
-        "log_only_event",
-        "message",
-        "paths",
-        "paths_are_heuristic",
-        "purposes",
-        "reads",
-        "session",
-        "surface",
-        "task_class",
-        "text",
+        "agent", "agent_id", "arguments", "can_show_message", "candidate_paths", "command", "compaction_may_repeat",
+        "context_was_compacted", "error", "event", "folder", "instruction_file", "is_stop", "log_only_event",
+        "message", "paths", "paths_are_heuristic", "purposes", "reads", "session", "surface", "task_class", "text",
         "transcript",
-    )
+    )  # fmt: skip
 
     def __init__(self, event: str, surface: str) -> None:
         self.event, self.surface = event, surface

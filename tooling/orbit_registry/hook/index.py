@@ -36,19 +36,8 @@ MISSING = "there is no push index yet"
     W_HOLDOUT, W_SETTINGS, W_UNREAD, W_RELEVANCE, W_WORTH,
 ) = range(15)  # fmt: skip
 SECTIONS = (
-    "bucket",
-    "hash",
-    "text",
-    "detail",
-    "detail_key",
-    "use",
-    "pattern",
-    "posting",
-    "hit",
-    "row",
-    "flag",
-    "row_sum",
-)
+    "bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "flag", "row_sum",
+)  # fmt: skip
 FIRST_SECTION = 16
 """Each section has two words: where it begins and how many bytes it has; the heap of texts is the last one."""
 LONGEST_TAIL = 1 << 20

@@ -1,17 +1,6 @@
 """Arguments of tools that don't name their file in one field: commands, patches, globs, foreign tools."""
 
-from orbit_registry.hook.call import (
-    LONGEST_PATH,
-    LONGEST_TEXT,
-    MOST_PATHS,
-    PATCH,
-    Call,
-    field,
-    looks_like_path,
-    named_paths,
-    patch_paths,
-    resolve_path,
-)
+from orbit_registry.hook import call as calls
 from orbit_registry.hook.index import checksum
 
 TYPE_CHECKING = False
@@ -46,7 +35,7 @@ _LAST_WORDS = frozenset(
 _SPREAD = 0x9E3779B97F4A7C15
 
 
-def take_other(call: Call, name: str, arguments: object) -> None:
+def take_other(call: calls.Call, name: str, arguments: object) -> None:
     """Add a tool's arguments to a call; `name` is in lower case."""
     foreign = name.startswith(("mcp_", "mcp:"))
     if isinstance(arguments, str):
@@ -60,36 +49,36 @@ def take_other(call: Call, name: str, arguments: object) -> None:
         _walk(call, arguments)
 
 
-def _take_own(call: Call, name: str, arguments: "Payload") -> None:
+def _take_own(call: calls.Call, name: str, arguments: "Payload") -> None:
     """Add the arguments of one of an agent's own tools."""
-    call.paths = named_paths(arguments)
-    patch = "" if name in SHELLS else next(filter(_is_patch, (field(arguments, key) for key in PATCH_FIELDS)), "")
+    call.paths = calls.named_paths(arguments)
+    patch = "" if name in SHELLS else next(filter(_is_patch, (calls.field(arguments, key) for key in PATCH_FIELDS)), "")
     if name in SEARCHES:
         call.paths_are_heuristic = True
-        folder = (call.paths or [field(arguments, *FOLDER_FIELDS)])[0]
-        pattern = field(arguments, *GLOB_FIELDS) or (
-            field(arguments, "pattern") if name in ("glob", "file_search") else ""
+        folder = (call.paths or [calls.field(arguments, *FOLDER_FIELDS)])[0]
+        pattern = calls.field(arguments, *GLOB_FIELDS) or (
+            calls.field(arguments, "pattern") if name in ("glob", "file_search") else ""
         )
         if not call.paths:
             call.candidate_paths = [folder] if folder else []
         if (below := _below(pattern)) and "://" not in below:
-            call.paths, call.candidate_paths = [resolve_path(folder, below)], []
+            call.paths, call.candidate_paths = [calls.resolve_path(folder, below)], []
         return
     if name in WRITES or patch:
         call.arguments = arguments
     if name in WRITES or patch:
         call.task_class = "code"
     if patch:
-        call.folder = resolve_path(call.folder, field(arguments, *FOLDER_FIELDS))
-        call.paths = patch_paths(patch)
+        call.folder = calls.resolve_path(call.folder, calls.field(arguments, *FOLDER_FIELDS))
+        call.paths = calls.patch_paths(patch)
         return
     command = next((value for key in COMMAND_FIELDS if (value := arguments.get(key))), None)
     if command is not None and (name in SHELLS or not call.paths):
-        call.folder = resolve_path(call.folder, field(arguments, *FOLDER_FIELDS))
+        call.folder = calls.resolve_path(call.folder, calls.field(arguments, *FOLDER_FIELDS))
         _take_command(call, command)
 
 
-def _take_command(call: Call, command: object) -> None:
+def _take_command(call: calls.Call, command: object) -> None:
     from orbit_registry.hook.shell import paths_in_command  # only calls of a shell need it
 
     if isinstance(command, list):
@@ -97,7 +86,7 @@ def _take_command(call: Call, command: object) -> None:
     elif not isinstance(command, str):
         return
     command_words = paths_in_command(command)
-    words = (command if isinstance(command, str) else " ".join(command))[:LONGEST_TEXT].split()
+    words = (command if isinstance(command, str) else " ".join(command))[: calls.LONGEST_TEXT].split()
     if not ADDING.isdisjoint(words):
         call.arguments = {"command": " ".join(words)}
     call.command = checksum(" ".join(words).encode("utf-8", "surrogatepass")) * _SPREAD >> 16 & 0xFFFFFFFFFFFF
@@ -113,11 +102,11 @@ def _take_command(call: Call, command: object) -> None:
         call.arguments = {"command": command if isinstance(command, str) else "\n".join(command)}
 
 
-def _walk(call: Call, arguments: object) -> None:
+def _walk(call: calls.Call, arguments: object) -> None:
     """Add every text under a key that names a path, within bounds."""
     pending: list[tuple[str, object, int]] = [("", arguments, 0)]
     examined = 0
-    while pending and examined < MOST_VALUES and len(call.paths) + len(call.candidate_paths) < MOST_PATHS:
+    while pending and examined < MOST_VALUES and len(call.paths) + len(call.candidate_paths) < calls.MOST_PATHS:
         key, value, depth = pending.pop()
         examined += 1
         if isinstance(value, dict) and depth < DEEPEST:
@@ -143,11 +132,11 @@ def is_path_key(key: str) -> bool:
     return word in _LAST_WORDS or (word.endswith("s") and word[:-1] in _LAST_WORDS)
 
 
-def take_word(call: Call, word: str) -> None:
+def take_word(call: calls.Call, word: str) -> None:
     """Add a word as a path if it looks like one, else as a candidate."""
-    if len(word) > LONGEST_PATH or "\n" in word or ("://" in word and not word.startswith("file://")):
+    if len(word) > calls.LONGEST_PATH or "\n" in word or ("://" in word and not word.startswith("file://")):
         return
-    (call.paths if looks_like_path(word) else call.candidate_paths).append(word)
+    (call.paths if calls.looks_like_path(word) else call.candidate_paths).append(word)
 
 
 def _below(pattern: str) -> str:
@@ -160,4 +149,4 @@ def _below(pattern: str) -> str:
 
 
 def _is_patch(text: str) -> bool:
-    return text.lstrip().startswith(PATCH)
+    return text.lstrip().startswith(calls.PATCH)

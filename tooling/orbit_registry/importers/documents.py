@@ -21,18 +21,9 @@ from orbit_registry.formats.adr.file_names import (
 from orbit_registry.formats.adr.model import AdrFile
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.operations import import_report
 from orbit_registry.operations.adoption import NO_ENTRY, adopt, reason_for_none
 from orbit_registry.operations.document_facts import is_of_feature
-from orbit_registry.operations.import_report import (
-    NOT_READ,
-    Outcome,
-    TakeoverReport,
-    learning_notes,
-    markdown_notes,
-    reason_of_error,
-    status_notes,
-    with_step,
-)
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, SKIPPED_FOLDERS, read_text, walk
 from orbit_registry.workspace.git import without_sites
@@ -71,7 +62,7 @@ class DocumentImporter:
         matching = sum(style in styles[self.name] for style in formats)
         return bool(formats) and (self.name == "nygard" or matching * 2 >= len(formats))
 
-    def run(self, path: Path, start: Path, *, assume: str | None, dry_run: bool) -> TakeoverReport:
+    def run(self, path: Path, start: Path, *, assume: str | None, dry_run: bool) -> import_report.TakeoverReport:
         """Make a record for each decision below `path` that has none."""
         workspace = _workspace_around(path)
         try:
@@ -80,17 +71,17 @@ class DocumentImporter:
             raise UsageError(
                 f"{path} is not in {workspace.root}", hint="documents are adopted in their folder"
             ) from None
-        outcomes: list[Outcome] = []
+        outcomes: list[import_report.Outcome] = []
         chosen = list(_select(workspace, "" if within == "." else within, outcomes))
         command = f"orbit import {shlex.quote(within)}"
         outcomes += adopt(workspace, chosen, by_name=[within], command=command, assume=assume, dry_run=dry_run)
         notes = list(_hints(outcome.source for outcome in outcomes if outcome.reason == _READS_LIKE_ONE))
-        notes += markdown_notes(outcomes)
+        notes += import_report.markdown_notes(outcomes)
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
             notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]
-        notes += status_notes(outcomes)
-        notes += [*_keep_hints(outcomes), *learning_notes(outcomes), *_log_hints(workspace, outcomes)]
-        return TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
+        notes += import_report.status_notes(outcomes)
+        notes += [*_keep_hints(outcomes), *import_report.learning_notes(outcomes), *_log_hints(workspace, outcomes)]
+        return import_report.TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
 
 
 def _workspace_around(path: Path) -> Workspace:
@@ -113,7 +104,7 @@ def _hints(paths: Iterable[str]) -> Iterator[str]:
             yield f"{len(members)} documents in {folder} read like decisions: `{command}` takes them"
 
 
-def _keep_hints(outcomes: Iterable[Outcome]) -> Iterator[str]:
+def _keep_hints(outcomes: Iterable[import_report.Outcome]) -> Iterator[str]:
     """Yield what to do with logs without entries and with files for agents."""
     for reason, subject, advice in (
         (NO_ENTRY, "a log without numbers or dates", "number its headings to import them"),
@@ -126,7 +117,7 @@ def _keep_hints(outcomes: Iterable[Outcome]) -> Iterator[str]:
             yield f"{first}{others}: {subject}; {advice}, `orbit import doc {first}` keeps a copy that search finds"
 
 
-def _log_hints(workspace: Workspace, outcomes: Iterable[Outcome]) -> Iterator[str]:
+def _log_hints(workspace: Workspace, outcomes: Iterable[import_report.Outcome]) -> Iterator[str]:
     """Yield where new decisions go if a log was imported that is not `adr.log`."""
     imported = [outcome.source.partition(" · ") for outcome in outcomes if outcome.what == "taken"]
     adr = workspace.config.adr
@@ -136,7 +127,7 @@ def _log_hints(workspace: Workspace, outcomes: Iterable[Outcome]) -> Iterator[st
         yield f"new decisions go into {target}; `adr.log: {min(logs)}` in {ORBIT}/config.yaml puts them into that log"
 
 
-def _select(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Iterator[str]:
+def _select(workspace: Workspace, within: str, outcomes: list[import_report.Outcome]) -> Iterator[str]:
     """Yield the documents to read; in an import of the whole project only those that look like decisions."""
     if within and (workspace.root / within).is_file():
         yield within
@@ -151,22 +142,22 @@ def _select(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
             if suffix in _MARKED_UP
             else suffix in _OTHER_TEXT and _names_decisions(path)
         ):
-            outcomes.append(Outcome("left", path, None, f"{NOT_READ} ({suffix})"))
+            outcomes.append(import_report.Outcome("left", path, None, f"{import_report.NOT_READ} ({suffix})"))
         elif suffix in _MARKED_UP:
             reason = f"not Markdown ({suffix}), and it does not read like a decision; nothing to do"
-            outcomes.append(Outcome("left", path, None, reason))
+            outcomes.append(import_report.Outcome("left", path, None, reason))
         if not is_markdown(name):
             if _OF_AGENTS.match(path):
-                outcomes.append(Outcome("left", path, None, _MEMORY))
+                outcomes.append(import_report.Outcome("left", path, None, _MEMORY))
             if suffix == "" and (workspace.root / path / ".git").exists():
-                outcomes.append(Outcome("left", path, None, _SUBMODULE))
+                outcomes.append(import_report.Outcome("left", path, None, _SUBMODULE))
             continue
         if (workspace.root / path).is_symlink():
             is_dangling = not (workspace.root / path).exists()
             link = "a symbolic link to a file that does not exist" if is_dangling else "a symbolic link"
-            outcomes.append(Outcome("left", path, None, with_step(link)))
+            outcomes.append(import_report.Outcome("left", path, None, import_report.with_step(link)))
         elif not within and (reason := _skip_reason(workspace, path, posixpath.dirname(path) in decision_folders)):
-            outcomes.append(Outcome("left", path, None, reason))
+            outcomes.append(import_report.Outcome("left", path, None, reason))
         else:
             yield path
 
@@ -207,7 +198,7 @@ def _skip_reason(workspace: Workspace, path: str, is_neighbour: bool) -> str:
     try:
         file = read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path)
     except OrbitError as error:
-        return reason_of_error(error, path, f"{workspace.root}{os.sep}")
+        return import_report.reason_of_error(error, path, f"{workspace.root}{os.sep}")
     parsed = read_name(stem)
     is_dated = is_neighbour and parsed is not None and parsed.dated
     if file.in_series or (file.entries and (is_dated or (is_log_name(stem) and file.format == "log"))):

@@ -15,18 +15,7 @@ from orbit_registry.errors import GitError, GitStoppedError, OrbitError
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index
 from orbit_registry.hook.project import index_file, stamp
-from orbit_registry.matching.compile import (
-    Origin,
-    broad_of,
-    entries_of,
-    globs_of,
-    is_whole,
-    order_in,
-    pack,
-    part_of,
-    settings_of,
-    with_breadth,
-)
+from orbit_registry.matching import compile as compiler
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
 from orbit_registry.matching.sources import digest_of
 from orbit_registry.model.freshness import Cause
@@ -207,7 +196,7 @@ def index_in_memory(workspace: Workspace) -> Index | reader.NoIndex:
 
 
 def _is_made_from(index: Index, inputs: Inputs) -> bool:
-    return index.inputs[0] == inputs.lines[0] and is_whole(index)
+    return index.inputs[0] == inputs.lines[0] and compiler.is_whole(index)
 
 
 def inputs_of(workspace: Workspace) -> Inputs:
@@ -222,11 +211,13 @@ def inputs_of(workspace: Workspace) -> Inputs:
     causes = _causes(workspace, records)
     changed = untrusted(workspace, records)
     personal = personal_of(workspace)
-    broad = broad_of(map(globs_of, (*records, *(personal.records if personal is not None else ()))), edits)
+    broad = compiler.broad_of(
+        map(compiler.globs_of, (*records, *(personal.records if personal is not None else ()))), edits
+    )
     config = workspace.config
     digest = digest_of((
         str(reader.FORMAT), code_version(), workspace.kinds.fingerprint, config.inbox, str(half_life_days()),
-        str(config.raw.get("freshness")), str(_holdout(workspace)), str(settings_of(config)),
+        str(config.raw.get("freshness")), str(_holdout(workspace)), str(compiler.settings_of(config)),
         str(_min_relevance(workspace)),
         *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds),
         *(_line(workspace, reading, entry) for entry in entries), *sorted(broad),
@@ -283,18 +274,18 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     clean = free_of_secrets(records)
     rejected = rejected_rows(clean, weights.count_of)
     parts = [
-        part_of(
+        compiler.part_of(
             record, _origin(workspace, inputs, entries[record.path]), half_life, windows, rejected.get(record.path, ())
         )
         for record in clean
     ]
     unread = len(entries) - len(parts)
     parts += personal_parts(workspace, inputs.personal, parts)
-    globs = entries_of(parts)
-    parts = with_breadth(sorted(parts, key=order_in), inputs.broad)
+    globs = compiler.entries_of(parts)
+    parts = compiler.with_breadth(sorted(parts, key=compiler.order_in), inputs.broad)
     half_life_us = round(half_life * 86_400_000_000)
-    content = pack(
-        parts, globs, half_life_us, _holdout(workspace), settings_of(workspace.config), unread,
+    content = compiler.pack(
+        parts, globs, half_life_us, _holdout(workspace), compiler.settings_of(workspace.config), unread,
         _min_relevance(workspace), weights, _successors(inputs.records),
     )  # fmt: skip
     return content, len(parts)
@@ -327,7 +318,7 @@ def _weights(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> 
     return index_of(records).record_weights()
 
 
-def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> Origin:
+def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compiler.Origin:
     try:
         content, status = read_with_status(workspace.root / entry.path, limit=RECORD_LIMIT)
     except OrbitError:
@@ -340,7 +331,7 @@ def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> Origin
         mtime_ns, size = status.st_mtime_ns, status.st_size
         checksum = str(reader.checksum(content)) if is_compared else ""
     cause, is_trusted = inputs.causes.get(entry.path, ""), entry.path not in inputs.untrusted
-    return Origin(mtime_ns, size, entry.pending, entry.has_body, checksum, cause, is_trusted)
+    return compiler.Origin(mtime_ns, size, entry.pending, entry.has_body, checksum, cause, is_trusted)
 
 
 def _min_relevance(workspace: Workspace) -> float:

@@ -12,23 +12,8 @@ from orbit_registry.model.kind import PHASES
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import Retirement
 from orbit_registry.registry import Registry
+from orbit_registry.render import records as render
 from orbit_registry.render.hits import GENERIC, result_data, result_text
-from orbit_registry.render.records import (
-    check_command,
-    chunk_data,
-    chunk_head,
-    head_data,
-    in_order,
-    named_chunk,
-    reasons_data,
-    record_data,
-    record_text,
-    retirement_data,
-    table,
-    unread_files,
-    unread_text,
-    with_retirement,
-)
 from orbit_registry.repository.guard import redacted
 from orbit_registry.review import review
 from orbit_registry.search.query import Query, context_weights
@@ -107,19 +92,21 @@ def list_records(call: ToolCall) -> ToolResult:
         and (not task or task in record.words("tasks") or task in record.scope.tasks)
     ]
     start, limit = call.number("offset", 0), call.number("limit", 50)
-    page = [clean(record) for record in in_order(records, call.text("sort", "id"))[start : start + limit]]
+    page = [clean(record) for record in render.in_order(records, call.text("sort", "id"))[start : start + limit]]
     rows = [(record.id, record.kind.name, record.status.name, record.title) for record in page]
     after = max(len(records) - start - len(page), 0)
     more = [f"and {after} more: offset {start + limit}"] if after else []
     problems = registry.collection.problems
-    unread = unread_files(problems)
-    lost = [f"{unread_text(problems)}; run `{check_command(registry.workspace, unread)}`"] if unread else []
+    unread = render.unread_files(problems)
+    lost = (
+        [f"{render.unread_text(problems)}; run `{render.check_command(registry.workspace, unread)}`"] if unread else []
+    )
     return ToolResult(
         {
-            "records": [{**head_data(record), "updated_at": record.text("updated_at")} for record in page],
+            "records": [{**render.head_data(record), "updated_at": record.text("updated_at")} for record in page],
             "omitted": after, "unread": unread[:20],
         },
-        "\n".join([table(("id", "kind", "status", "title"), rows) or "no records", *more, *lost]),
+        "\n".join([render.table(("id", "kind", "status", "title"), rows) or "no records", *more, *lost]),
         next=[f'show {{"id": "{record.id}"}}' for record in page[:1]],
         record_ids=[record.id for record in page],
     )  # fmt: skip
@@ -138,16 +125,16 @@ def show(call: ToolCall) -> ToolResult:
     note_opened(registry.workspace, full_record.id, call.caller)
     state = None if record.phase == "closed" else freshness.state.value
     prose, cut = record.prose[:LONGEST_PROSE], len(record.prose) > LONGEST_PROSE
-    data = record_data(replace(record, prose=prose), prose=record.kind.in_document)
+    data = render.record_data(replace(record, prose=prose), prose=record.kind.in_document)
     if record.kind.prose in data:
         data[record.kind.prose] = prose
     retirement = registry.collection.records.retirement(full_record)
-    head = with_retirement(retirement, record_text(replace(record, prose=""), freshness))
+    head = render.with_retirement(retirement, render.record_text(replace(record, prose=""), freshness))
     paths = [reference for what, reference in record.evidence if what == "file"]
     return ToolResult(
         {
-            **data, "truncated": cut, "freshness_state": state, "freshness_reasons": reasons_data(freshness),
-            **retirement_data(retirement),
+            **data, "truncated": cut, "freshness_state": state, "freshness_reasons": render.reasons_data(freshness),
+            **render.retirement_data(retirement),
         },
         _as_read(record, head, prose, cut=cut),
         next=_after_reading(record, retirement),
@@ -164,17 +151,17 @@ def _as_read(record: Record, head: str, prose: str, *, cut: bool) -> str:
 
 
 def _show_chunk(call: ToolCall, record: Record, name: str, freshness: Freshness) -> ToolResult:
-    chunk = named_chunk(record, name)
+    chunk = render.named_chunk(record, name)
     note_opened(call.registry.workspace, record.id, call.caller)
     retirement = call.registry.collection.records.retirement(record)
-    head = with_retirement(retirement, chunk_head(record, chunk, freshness))
+    head = render.with_retirement(retirement, render.chunk_head(record, chunk, freshness))
     prose, cut = chunk.body[:LONGEST_PROSE], len(chunk.body) > LONGEST_PROSE
     return ToolResult(
         {
-            **chunk_data(record, chunk, freshness),
+            **render.chunk_data(record, chunk, freshness),
             "prose": prose,
             "truncated": cut,
-            **retirement_data(retirement),
+            **render.retirement_data(retirement),
         },
         _as_read(record, head, prose, cut=cut),
         next=[f'show {{"id": "{record.id}"}}', *_after_reading(record, retirement)],
@@ -204,8 +191,8 @@ def related(call: ToolCall) -> ToolResult:
     ids = [neighbour.record.id for neighbour in reached]
     following = [f'show {{"id": "{record_id}"}}' for record_id in ids[:3]]
     retirement = registry.collection.records.retirement(record)
-    data = {**related_data(shortened), "omitted": more, **retirement_data(retirement)}
-    text = with_retirement(retirement, related_text(shortened) + notice)
+    data = {**related_data(shortened), "omitted": more, **render.retirement_data(retirement)}
+    text = render.with_retirement(retirement, related_text(shortened) + notice)
     return ToolResult(data, text, next=following, record_ids=[record.id, *ids])
 
 
@@ -286,5 +273,5 @@ def queue(call: ToolCall) -> ToolResult:
     """List what waits for a person's review."""
     waiting = [clean(record) for record in review.queue(call.registry.collection.records, call.text("kind") or None)]
     rows = [(record.id, record.kind.name, record.status.name, record.title) for record in waiting[:MOST_RELATED]]
-    data = {"count": len(waiting), "records": [head_data(record) for record in waiting[:MOST_RELATED]]}
-    return ToolResult(data, table(("id", "kind", "status", "title"), rows) or "nothing waits for review")
+    data = {"count": len(waiting), "records": [render.head_data(record) for record in waiting[:MOST_RELATED]]}
+    return ToolResult(data, render.table(("id", "kind", "status", "title"), rows) or "nothing waits for review")

@@ -13,22 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, WriteError
+from orbit_registry.formats.adr import writer
 from orbit_registry.formats.adr.file_names import FileName, is_decision_name, read_name, read_series_name
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import cost_in, new_document, template_from
 from orbit_registry.formats.adr.vocabulary import language_of
-from orbit_registry.formats.adr.writer import (
-    add_amendment,
-    add_entry,
-    insert_entry,
-    nest_headings,
-    next_entry_heading,
-    refuse_restated,
-    set_status,
-    set_title,
-    shift_headings,
-)
 from orbit_registry.formats.markdown import is_markdown, parse_markdown
 from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
@@ -255,8 +245,8 @@ def amend_adr(workspace: Workspace, any_id: str, text: str, task: str, date: str
             raise RefusedError(f"{record.id} has no entry in a document", hint="`orbit check` says what is missing")
         document, entry = home
         day = date or datetime.now(UTC).strftime("%Y-%m-%d")
-        after = add_amendment(document.text, entry, day, task, text)
-        refuse_restated(document.text, after, document.path)
+        after = writer.add_amendment(document.text, entry, day, task, text)
+        writer.refuse_restated(document.text, after, document.path)
         change, result = prepare_edit(workspace, record, lambda data: _with_task(data, task))
         write_step(workspace, "adr-amend", [FileChange(document.path, document.text, after), change])
         return result
@@ -473,10 +463,10 @@ def _from_neighbour(
     result = new_document(template, {**fields, "number": number, "status": status_text, "title": _ANY_TITLE})
     entry = _only_entry(result, path)
     if entry is not None:  # now that it is known which number the heading states, none is read out of the title
-        result = set_title(result, entry, fields["title"])
+        result = writer.set_title(result, entry, fields["title"])
         entry = _only_entry(result, path)
     if entry is not None and add_status and entry.status == "unknown":
-        result = set_status(result, entry, status_text)
+        result = writer.set_status(result, entry, status_text)
         entry = _only_entry(result, path)
     if entry is None or entry.status != status or entry.title != fields["title"] or not entry.sections:
         return None
@@ -530,16 +520,16 @@ def new_entry(workspace: Workspace, kind: Kind, path: str, fields: Mapping[str, 
     log = before or (f"# {name}: decisions\n" if name else "# Decisions\n")
     entry = entry_text(kind, path, log, fields, body)
     record_id, title, date = fields["id"], fields["title"], fields["date"]
-    heading = next_entry_heading(log, path, record_id, title, date) if path == workspace.config.adr.log else None
+    heading = writer.next_entry_heading(log, path, record_id, title, date) if path == workspace.config.adr.log else None
     if heading is None:
-        return NewText(path, before, insert_entry(log, entry, record_id), record_id)
+        return NewText(path, before, writer.insert_entry(log, entry, record_id), record_id)
     if heading.number is None:
         if len(date) < _WHOLE_DATE:
             raise UsageError(f"{path} names its entries by the day", hint=f"--date {date}-01")
         if any(other.title == title for other in read_document(log, path).entries):
             message = f"{path} has an entry `{title}` already, and its entries are told apart by their titles"
             raise RefusedError(message, hint="give another title")
-    after = add_entry(log, path, heading.line + entry[entry.index("\n") :])
+    after = writer.add_entry(log, path, heading.line + entry[entry.index("\n") :])
     found_by = title if heading.number is None else f"ADR-{heading.number}"
     return NewText(path, before, after, found_by, (heading.code,) if heading.code else ())
 
@@ -548,7 +538,7 @@ def entry_text(kind: Kind, path: str, log: str, fields: Mapping[str, str], body:
     """Return a new entry, its headings on the levels that the log's entries have."""
     template = new_document(kind.template("entry.md"), fields)
     deeper = max(0, _level_of_entries(log, path) - _level_of_entries(template, path))
-    return with_body(path, _labelled(shift_headings(template, deeper), log, path), body)
+    return with_body(path, _labelled(writer.shift_headings(template, deeper), log, path), body)
 
 
 def _labelled(entry: str, log: str, path: str) -> str:
@@ -577,7 +567,7 @@ def with_body(path: str, document: str, body: str | None) -> str:
     sections = [section for section in entries[0].sections if section.key not in _FACT_SECTIONS] if entries else []
     head = "\n".join(document.split("\n")[: sections[0].position.line - 1]) if sections else document
     newline = "\r\n" if "\r\n" in document else "\n"
-    prose = nest_headings(body, _level_of_entries(document, path))
+    prose = writer.nest_headings(body, _level_of_entries(document, path))
     result = newline.join((head.rstrip(), "", *prose.split("\n"), ""))
-    refuse_restated(document, result, path)
+    writer.refuse_restated(document, result, path)
     return result

@@ -18,20 +18,11 @@ from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations.document_facts import STATUS_LIMIT
+from orbit_registry.repository import writer
 from orbit_registry.repository.codec import list_in
 from orbit_registry.repository.documents import Document, first_prompt, has_text, prompts_of, read_documents, whole
 from orbit_registry.repository.guard import refuse_secrets, refuse_secrets_in, write_step
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.writer import (
-    FIXED,
-    Edit,
-    prepare_edit,
-    record_path,
-    refuse_bad_scope,
-    schema_line,
-    validated,
-    writing,
-)
 from orbit_registry.workspace.author import Author, Review
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, read_text
 from orbit_registry.workspace.journal import FileChange
@@ -47,7 +38,7 @@ def transition(
 
     Where it leaves review, the record says by whom, when and why.
     """
-    with nullcontext() if dry_run else writing(workspace):
+    with nullcontext() if dry_run else writer.writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         if review is not None and review.expected:
             _refuse_changed(workspace, record, review.expected)
@@ -63,7 +54,7 @@ def transitions(
     workspace: Workspace, ids: Iterable[str], to: str, author: Author
 ) -> tuple[list[Record], list[OrbitError]]:
     """Give many records of one kind another status as one step, and return them, and why the others were left."""
-    with writing(workspace):
+    with writer.writing(workspace):
         records = read_collection(workspace).records
         done: list[Record] = []
         errors: list[OrbitError] = []
@@ -92,7 +83,7 @@ def _transition_changes(
         )
     document_changes, restated = _document_status(workspace, record, to.capitalize(), to)
     fields = {"status": to, **_review_fields(record, to, review or Review(), author), **restated}
-    change, result = prepare_edit(workspace, record, lambda data: {**data, **fields})
+    change, result = writer.prepare_edit(workspace, record, lambda data: {**data, **fields})
     changes = [change, *document_changes]
     if record.phase == "pending" and result.phase == "live":
         _refuse_unfilled(workspace, record, to)
@@ -162,7 +153,7 @@ def refuse_transition(record: Record, to: str) -> None:
 
 def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author | None = None) -> tuple[Record, Record]:
     """Let one record replace another: both ends are written, or neither."""
-    with writing(workspace):
+    with writer.writing(workspace):
         records = read_collection(workspace).records
         old, new = records.get(old_id), records.get(new_id)
         _refuse_supersession(records, old, new)
@@ -173,8 +164,8 @@ def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author 
         def closed(data: dict[str, object]) -> Mapping[str, object]:
             return {**_with_id(data, "superseded_by", new.id), "status": SUPERSEDED, **restated}
 
-        old_change, old_record = prepare_edit(workspace, old, closed)
-        new_change, new_record = prepare_edit(workspace, new, lambda data: _with_id(data, "supersedes", old.id))
+        old_change, old_record = writer.prepare_edit(workspace, old, closed)
+        new_change, new_record = writer.prepare_edit(workspace, new, lambda data: _with_id(data, "supersedes", old.id))
         step = [*document_changes, old_change, new_change]
         write_step(workspace, f"{old.kind.name}-supersede", step, author=author)
         return old_record, new_record
@@ -280,14 +271,16 @@ def _out_of_inbox(
     workspace: Workspace, record: Record, result: Record, changes: list[FileChange]
 ) -> tuple[list[FileChange], Record]:
     """Return the changes with the record's whole folder moved out of the inbox, if it is there."""
-    path = record_path(workspace, record.kind, record.id)
+    path = writer.record_path(workspace, record.kind, record.id)
     if record.path == path or record.kind.in_document:
         return changes, result
     record_change, *others = changes
     attachments = list(other_files(workspace, record))
     folder = path.rpartition("/")[0]
     text = (record_change.after or "").replace(
-        f"# {schema_line(workspace, record.kind, record.path)}\n", f"# {schema_line(workspace, record.kind, path)}\n", 1
+        f"# {writer.schema_line(workspace, record.kind, record.path)}\n",
+        f"# {writer.schema_line(workspace, record.kind, path)}\n",
+        1,
     )
     # No reader may find a folder without its record: that comes first and goes last.
     added = [FileChange(path, None, text), *(FileChange(f"{folder}/{name}", None, text) for name, text in attachments)]
@@ -307,42 +300,42 @@ def other_files(workspace: Workspace, record: Record) -> Iterator[tuple[str, str
             yield name, read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
 
 
-def change_fields(workspace: Workspace, any_id: str, edit: Edit, *, author: Author | None = None) -> Record:
+def change_fields(workspace: Workspace, any_id: str, edit: writer.Edit, *, author: Author | None = None) -> Record:
     """Change a record's fields; the caller's edit sees the data as the file has it now."""
-    with writing(workspace):
+    with writer.writing(workspace):
         result, changes = plan_change(workspace, any_id, edit)
         write_step(workspace, f"{result.kind.name}-update", changes, author=author)
         return result
 
 
-def plan_change(workspace: Workspace, any_id: str, edit: Edit) -> tuple[Record, list[FileChange]]:
+def plan_change(workspace: Workspace, any_id: str, edit: writer.Edit) -> tuple[Record, list[FileChange]]:
     """Return the record and the change of its file that `change_fields` would make now; raises what that does."""
     record = read_collection(workspace).records.get(any_id)
     refuse_closed(record)
-    change, result = prepare_edit(workspace, record, edit)
+    change, result = writer.prepare_edit(workspace, record, edit)
     return result, [change]
 
 
 def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> Record:
     """Replace the text of a record's file by an edited one; `before` is the text that was edited."""
-    with writing(workspace):
+    with writer.writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         refuse_closed(record)
         if read_text(workspace.root / record.path) != before:
             raise RefusedError(f"{record.path} has changed meanwhile", hint="begin again with the text it has now")
-        result = validated(after, record.kind, record.path)
-        for name in sorted(FIXED | record.kind.schema.managed):
+        result = writer.validated(after, record.kind, record.path)
+        for name in sorted(writer.FIXED | record.kind.schema.managed):
             if result.data.get(name) != record.data.get(name):
                 verbs = ", ".join(("supersede", *record.kind.verbs))
                 raise InvalidRecordError(f"`{name}` can't be changed by hand", hint=f"verbs change it: {verbs}")
-        refuse_bad_scope(result, previous=record)
+        writer.refuse_bad_scope(result, previous=record)
         if after == before:
             return record
         text = rewrite(
             after, {**result.data, "updated_at": format_time(datetime.now(UTC))}, order=record.kind.schema.properties
         )
         write_step(workspace, f"{record.kind.name}-update", [FileChange(record.path, before, text)])
-        return validated(text, record.kind, record.path)
+        return writer.validated(text, record.kind, record.path)
 
 
 def refuse_closed(record: Record, hint: str = "add a new record instead") -> None:

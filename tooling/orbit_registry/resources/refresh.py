@@ -15,16 +15,7 @@ from orbit_registry.model.votes import format_time
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import Edit, prepare_edit, writing
-from orbit_registry.resources.intake import (
-    DOC,
-    IntakeSource,
-    cut_off_note,
-    existing_resource,
-    raw_digest,
-    source_at,
-    stored_path,
-    versions_of,
-)
+from orbit_registry.resources import intake
 from orbit_registry.search.chunks import Cut, chunking_from, cut
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, document_text, inside, read_text
@@ -94,12 +85,12 @@ def _refuse(record: Record) -> None:
         raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)
 
 
-def _current_source(workspace: Workspace, record: Record, path: str | None) -> IntakeSource:
+def _current_source(workspace: Workspace, record: Record, path: str | None) -> intake.IntakeSource:
     if path is None:  # the text that a record without a file holds stays
         content = read_text(inside(workspace.root, _copy_path(record)), limit=DOCUMENT_LIMIT)
-        return IntakeSource(None, content, raw_digest(content.encode()))
+        return intake.IntakeSource(None, content, intake.raw_digest(content.encode()))
     try:
-        return source_at(workspace, path)
+        return intake.source_at(workspace, path)
     except UnreadableFileError as error:
         if os.path.lexists(workspace.root / path):
             raise
@@ -107,11 +98,11 @@ def _current_source(workspace: Workspace, record: Record, path: str | None) -> I
         raise UnreadableFileError(error.message, hint=hint) from None
 
 
-def _refuse_second(workspace: Workspace, record: Record, text: IntakeSource, request: RefreshRequest) -> None:
+def _refuse_second(workspace: Workspace, record: Record, text: intake.IntakeSource, request: RefreshRequest) -> None:
     if request.path is None and request.versions is None:
         return
-    versions = record.words("versions") if request.versions is None else versions_of(request.versions)
-    other = existing_resource(workspace, record.text("type") or DOC, text, versions, but=record)
+    versions = record.words("versions") if request.versions is None else intake.versions_of(request.versions)
+    other = intake.existing_resource(workspace, record.text("type") or intake.DOC, text, versions, but=record)
     if other is not None:
         message = f"{other.id} is {text.path or 'that text'}, {', '.join(other.words('versions'))}, already"
         hint = f"retire one of the two: `orbit {record.kind.name} retire {record.id}`"
@@ -124,17 +115,17 @@ def _copy_path(record: Record) -> str:
 
 def _previous_text(workspace: Workspace, record: Record) -> str | None:
     """Return the text that was taken over: the copy, or a script as its commit had it, if that is the one meant."""
-    if record.text("type") == DOC:
+    if record.text("type") == intake.DOC:
         return document_text(workspace.root, _copy_path(record))
     ref, path = record.text("source_ref"), record.text("path")
     content = workspace.git.read(ref, path) if ref is not None and path is not None else None
-    if content is None or raw_digest(content) != record.text("content_hash"):
+    if content is None or intake.raw_digest(content) != record.text("content_hash"):
         return None
     return content.decode("utf-8", "replace")
 
 
-def _edit(record: Record, text: IntakeSource, request: RefreshRequest, author: Author) -> Edit:
-    versions = list(record.words("versions")) if request.versions is None else versions_of(request.versions)
+def _edit(record: Record, text: intake.IntakeSource, request: RefreshRequest, author: Author) -> Edit:
+    versions = list(record.words("versions")) if request.versions is None else intake.versions_of(request.versions)
     now = format_time(datetime.now(UTC))
 
     def edit(data: dict[str, object]) -> Mapping[str, object]:
@@ -148,7 +139,7 @@ def _edit(record: Record, text: IntakeSource, request: RefreshRequest, author: A
             name, old = PurePosixPath(file).name, record.text("path")
             if old is not None and text.path is not None and name == PurePosixPath(old).name:
                 name = PurePosixPath(text.path).name
-            result["file"] = stored_path(versions, name)
+            result["file"] = intake.stored_path(versions, name)
         if request.chunking is not None:
             chunking_from(request.chunking)
             result["chunking"] = dict(request.chunking)
@@ -162,9 +153,9 @@ def _edit(record: Record, text: IntakeSource, request: RefreshRequest, author: A
     return edit
 
 
-def _copy_changes(workspace: Workspace, record: Record, result: Record, text: IntakeSource) -> list[FileChange]:
+def _copy_changes(workspace: Workspace, record: Record, result: Record, text: intake.IntakeSource) -> list[FileChange]:
     """Return what happens to a document's copy: other text, another folder, or both."""
-    if record.text("type") != DOC:
+    if record.text("type") != intake.DOC:
         return []
     old, new = _copy_path(record), _copy_path(result)
     try:
@@ -176,13 +167,13 @@ def _copy_changes(workspace: Workspace, record: Record, result: Record, text: In
     return [FileChange(new, None, text.content), *([FileChange(old, before, None)] if before is not None else [])]
 
 
-def _notes(refs: tuple[str | None, str | None], text: IntakeSource, is_unknown: bool) -> list[str]:
+def _notes(refs: tuple[str | None, str | None], text: intake.IntakeSource, is_unknown: bool) -> list[str]:
     notes, (old, new) = [], refs
     if old != new and text.path is not None:
         then, now = (old or "none")[:12], (new or "none")[:12]
         notes.append(f"the last commit of {text.path} is {now}; the text was of {then}")
     if text.is_cut_off:
-        notes.append(cut_off_note(text))
+        notes.append(intake.cut_off_note(text))
     if text.is_dirty:
         notes.append(f"{text.path} has changes that are not committed")
     if is_unknown:

@@ -16,18 +16,9 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations import adr as adrs
 from orbit_registry.operations import lifecycle
+from orbit_registry.repository import writer
 from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets, write_step
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.writer import (
-    FIXED,
-    PreWriteHook,
-    build_record,
-    free_code_id,
-    new_data,
-    prepare_edit,
-    records_added,
-    writing,
-)
 from orbit_registry.search.similarity import normalised
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.event_log import write_event
@@ -133,7 +124,7 @@ def ensure(
             replace(result, outcome=UPDATED) if batch.sets_status(result) and result.outcome == UNCHANGED else result
             for result in results
         ]
-    with writing(workspace):
+    with writer.writing(workspace):
         batch.read()
         results = [batch.plan(entry) for entry in entries]
         if batch.changes:
@@ -261,11 +252,11 @@ class _Batch:
     def _drafted(self, kind: Kind, entry: EnsureRequest) -> tuple[str, Record]:
         status = {"status": kind.initial["agent"]} if self.pending else {}
         uid = new_uid()
-        record_id = free_code_id(self.workspace, kind, uid)
+        record_id = writer.free_code_id(self.workspace, kind, uid)
         while record_id in self._ids:
             record_id = code_id(kind.prefix, uid, len(record_id) - len(kind.prefix) + 1)
-        data = new_data(kind, record_id, uid, self.author, {**entry.fields, **_identity_fields(entry), **status})
-        return build_record(self.workspace, kind, self.author, record_id, data)
+        data = writer.new_data(kind, record_id, uid, self.author, {**entry.fields, **_identity_fields(entry), **status})
+        return writer.build_record(self.workspace, kind, self.author, record_id, data)
 
     def _same(self, entry: EnsureRequest, new: Record) -> tuple[Record, str] | None:
         """Return the pending, live or rejected record that says the same, and in which sense."""
@@ -289,7 +280,7 @@ class _Batch:
 
     def _updated(self, record: Record, entry: EnsureRequest) -> EnsureResult:
         fields = {**entry.fields, **_identity_fields(entry)}
-        change, result = prepare_edit(self.workspace, record, lambda data: {**data, **fields})
+        change, result = writer.prepare_edit(self.workspace, record, lambda data: {**data, **fields})
         changes = [change]
         if entry.text is not None and record.source is not None:
             changes.append(FileChange(record.source.path, self._text(record), entry.text))
@@ -343,10 +334,10 @@ class _Batch:
         )  # fmt: skip
         return replace(result, record=changed)
 
-    def _is_new(self, entry: EnsureRequest) -> PreWriteHook:
+    def _is_new(self, entry: EnsureRequest) -> writer.PreWriteHook:
 
         def admit(new: Record) -> None:
-            for other in records_added(self.workspace, new.kind, self._of_kind.get(new.kind.name, {})):
+            for other in writer.records_added(self.workspace, new.kind, self._of_kind.get(new.kind.name, {})):
                 if other.text("key") == entry.key:
                     raise RefusedError(f"{other.id} says {entry.key} since just now", hint=f"`orbit show {other.id}`")
 
@@ -373,7 +364,9 @@ def _is_prose(record: Record, name: str) -> bool:
 def _refuse_invalid(kind: Kind, entry: EnsureRequest) -> None:
     if not entry.key.strip() or any(map(str.isspace, entry.key)):
         raise UsageError(f"{entry.key[:80]!r} is not a key", hint="give each thing a name without spaces: meeting/7/1")
-    fixed = sorted({*entry.fields} & (FIXED | (kind.schema.managed - {"file"} if entry.text else kind.schema.managed)))
+    fixed = sorted(
+        {*entry.fields} & (writer.FIXED | (kind.schema.managed - {"file"} if entry.text else kind.schema.managed))
+    )
     if fixed:
         raise UsageError(f"`{fixed[0]}` can't be given", hint="the registry sets it; `status` is a field of the call")
     if entry.status and entry.status not in kind.statuses:

@@ -246,21 +246,9 @@ def _order(version: str) -> list[tuple[bool, int, str]]:
 
 
 CONTENT = (
-    "records",
-    "scope_globs",
-    "tags",
-    "links",
-    "evidence",
-    "rejected_options",
-    "legacy_ids",
-    "successors",
-    "votes",
-    "versions",
-    "chunks",
-    "anchors",
-    "freshness",
-    "sources",
-)
+    "records", "scope_globs", "tags", "links", "evidence", "rejected_options", "legacy_ids", "successors", "votes",
+    "versions", "chunks", "anchors", "freshness", "sources",
+)  # fmt: skip
 """The tables the digest covers: what two clones of one commit share."""
 LOCAL = ("citations", "freshness_states", "diagnostics", "events", "skills", "vote_keys")
 """What depends on the machine: its files, its time, its git, its half-life of votes."""

@@ -14,21 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, WriteError
-from orbit_registry.workspace.files import (
-    DOCUMENT_LIMIT,
-    TEMPORARY,
-    inside,
-    read_bytes,
-    replace_file,
-    stage,
-    sync_file,
-    sync_folder,
-    write_atomic,
-    write_error,
-)
+from orbit_registry.workspace import files as disk
 from orbit_registry.workspace.workspace import Workspace
 
-_LIMIT = 20 * DOCUMENT_LIMIT
+_LIMIT = 20 * disk.DOCUMENT_LIMIT
 WRITTEN_ROOTS: set[Path] = set()
 """Roots in which this process wrote records and whose push index is not synced yet."""
 
@@ -53,7 +42,7 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
     """Make all changes in order as one step; the caller holds the write lock."""
     effective = [change for change in changes if change.before != change.after]
     for change in effective:
-        _refuse_changed(inside(workspace.root, change.path), change)
+        _refuse_changed(disk.inside(workspace.root, change.path), change)
     if not effective:
         return
     entry = workspace.journal / f"{name}-{os.urandom(6).hex()}.json"
@@ -65,7 +54,7 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
         )
         raise WriteError(message, hint="change fewer files at once")
     try:
-        write_atomic(entry, text)
+        disk.write_atomic(entry, text)
     except OrbitError:
         if len(effective) > 1:  # one rename needs no journal, which an agent's sandbox may not let it write
             raise
@@ -90,19 +79,19 @@ def _apply(root: Path, changes: Sequence[FileChange], staged: dict[str, Path], a
     """Make all changes; `staged` and `applied` say at each moment what would have to be taken back."""
     for change in changes:
         if change.after is not None:
-            staged[change.path] = stage(root / change.path, _bytes(change.after))
+            staged[change.path] = disk.stage(root / change.path, _bytes(change.after))
     for path, temporary in staged.items():
-        sync_file(temporary, root / path)
+        disk.sync_file(temporary, root / path)
     for change in changes:
         _refuse_changed(root / change.path, change)  # another process may have saved it during the flush
         applied.append(change)
         if change.after is None:
             _remove(root, root / change.path)
         else:
-            replace_file(root / change.path, staged[change.path])
+            disk.replace_file(root / change.path, staged[change.path])
             del staged[change.path]
     for folder in {(root / change.path).parent for change in changes if change.after is not None}:
-        sync_folder(folder)
+        disk.sync_folder(folder)
 
 
 def _roll_back(root: Path, staged: Mapping[str, Path], applied: Iterable[FileChange]) -> bool:
@@ -137,18 +126,18 @@ def unfinished_steps(workspace: Workspace) -> list[Path]:
 def recover(workspace: Workspace) -> list[str]:
     """Finish or undo unfinished steps and return what was done, in words; the caller holds the write lock."""
     done = []
-    for leftover in workspace.journal.glob(f"{TEMPORARY}*"):
+    for leftover in workspace.journal.glob(f"{disk.TEMPORARY}*"):
         _forget(leftover)
     for entry in unfinished_steps(workspace):
         try:
-            step = json.loads(read_bytes(entry, limit=_LIMIT))
+            step = json.loads(disk.read_bytes(entry, limit=_LIMIT))
             name = str(step["step"])
             changes = [_change_in(row) for row in step["changes"]]
-            paths = [inside(workspace.root, change.path) for change in changes]
+            paths = [disk.inside(workspace.root, change.path) for change in changes]
             for path in paths:
                 with contextlib.suppress(FileNotFoundError):
                     path.lstat()  # fails if a file is where a folder is needed
-                for leftover in path.parent.glob(f"{TEMPORARY}{glob.escape(path.name)}-*"):
+                for leftover in path.parent.glob(f"{disk.TEMPORARY}{glob.escape(path.name)}-*"):
                     leftover.unlink()
             states = [_text_of(path) for path in paths]
         except (OrbitError, OSError, ValueError, KeyError, TypeError):
@@ -181,7 +170,7 @@ def _change_in(row: Mapping[str, object]) -> FileChange:
 def _text_of(path: Path) -> str | None:
     if not path.exists():
         return None
-    return read_bytes(path, limit=_LIMIT).decode("utf-8", "surrogateescape")
+    return disk.read_bytes(path, limit=_LIMIT).decode("utf-8", "surrogateescape")
 
 
 def _bytes(text: str) -> bytes:
@@ -189,11 +178,11 @@ def _bytes(text: str) -> bytes:
 
 
 def _set_text(root: Path, relative: str, text: str | None) -> None:
-    path = inside(root, relative)
+    path = disk.inside(root, relative)
     if text is None:
         _remove(root, path)
     elif _text_of(path) != text:
-        write_atomic(path, _bytes(text))
+        disk.write_atomic(path, _bytes(text))
 
 
 def _remove(root: Path, path: Path) -> None:
@@ -205,4 +194,4 @@ def _remove(root: Path, path: Path) -> None:
             parent.rmdir()
             parent = parent.parent
     except OSError as error:
-        raise write_error(path, error) from None
+        raise disk.write_error(path, error) from None

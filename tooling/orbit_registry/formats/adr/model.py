@@ -10,18 +10,9 @@ Status = Literal["proposed", "accepted", "rejected", "deprecated", "superseded",
 FOLDER = "folder"  # format of a document that states no status, in a folder named after one
 
 Rel = Literal[
-    "supersedes",
-    "superseded_by",
-    "amends",
-    "amended_by",
-    "extends",
-    "extended_by",
-    "reverts",
-    "reverted_by",
-    "implements",
-    "related_to",
-    "references",
-]
+    "supersedes", "superseded_by", "amends", "amended_by", "extends", "extended_by", "reverts", "reverted_by",
+    "implements", "related_to", "references",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

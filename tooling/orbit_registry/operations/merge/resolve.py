@@ -12,16 +12,7 @@ from dataclasses import dataclass, field, replace
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import find_citations
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.citation_rewrite import (
-    ChangedFile,
-    CitationMap,
-    DocumentMoves,
-    Unclear,
-    changed_files,
-    lines_at,
-    rewrite_everywhere,
-    search_patterns,
-)
+from orbit_registry.operations import citation_rewrite as citing
 from orbit_registry.operations.merge.conflicts import (
     MergedRecords,
     MergeState,
@@ -53,14 +44,14 @@ class ResolveReport:
 
     operation: str | None  # merge, rebase, cherry-pick or revert; None where git names none
     renumbered: tuple[Renumbered, ...] = ()
-    files: tuple[ChangedFile, ...] = ()  # files that changed, were merged or moved
+    files: tuple[citing.ChangedFile, ...] = ()  # files that changed, were merged or moved
     unresolved: Mapping[str, str] = field(default_factory=dict)
     """Records, logs and votes that need a person, and why."""
     others: tuple[str, ...] = ()  # files in conflict that are none of the registry's
-    unclear: tuple[Unclear, ...] = ()
+    unclear: tuple[citing.Unclear, ...] = ()
     unstaged: tuple[str, ...] = ()
     """Files that changed but were not added, because they held other changes or were not tracked."""
-    later: tuple[Unclear, ...] = ()
+    later: tuple[citing.Unclear, ...] = ()
     """Citations that later steps of a rebase will bring, under a number that another record has by then."""
     dry_run: bool = False
 
@@ -168,44 +159,44 @@ def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
             yield Renumbered(subject.uid, *names, subject.final_path, document, subject.reason)
 
 
-def _with_resolved(files: tuple[ChangedFile, ...], resolution: Resolution) -> tuple[ChangedFile, ...]:
+def _with_resolved(files: tuple[citing.ChangedFile, ...], resolution: Resolution) -> tuple[citing.ChangedFile, ...]:
     listed = {file.path: file for file in files}
     for path in resolution.resolved:
         what = resolution.done.get(path, "merged")
         if what != "moved":
-            listed[path] = replace(listed.get(path, ChangedFile(path)), what=what)
+            listed[path] = replace(listed.get(path, citing.ChangedFile(path)), what=what)
     return tuple(listed[path] for path in sorted(listed))
 
 
 def _rewrite_citations(
     resolution: Resolution, records: RecordSet
-) -> tuple[tuple[ChangedFile, ...], tuple[Unclear, ...]]:
+) -> tuple[tuple[citing.ChangedFile, ...], tuple[citing.Unclear, ...]]:
     subjects, state = resolution.subjects, resolution.state
     renames: dict[Side, dict[str, str]] = {side: subjects.renames(side) for side in ("base", "ours", "theirs")}
     ids = frozenset(old for side in renames.values() for old in side)
     if not ids:
-        return changed_files(resolution.draft), ()
-    moves = DocumentMoves(resolution.moves, frozenset(), resolution.owners)
-    lines = state.lines(search_patterns(ids, moves))
+        return citing.changed_files(resolution.draft), ()
+    moves = citing.DocumentMoves(resolution.moves, frozenset(), resolution.owners)
+    lines = state.lines(citing.search_patterns(ids, moves))
     meaning = _meaning(resolution, records, ids, renames, lines)
-    return rewrite_everywhere(resolution.workspace, resolution.draft, ids, meaning, moves)
+    return citing.rewrite_everywhere(resolution.workspace, resolution.draft, ids, meaning, moves)
 
 
-def _later_citations(resolution: Resolution) -> Iterator[Unclear]:
+def _later_citations(resolution: Resolution) -> Iterator[citing.Unclear]:
     state = resolution.state
     renames = resolution.subjects.renames("theirs")
     tip = rebased_tip(state.git) if state.operation == "rebase" and renames else None
     if tip is None:
         return
-    patterns = search_patterns(frozenset(renames), DocumentMoves())
-    existing = lines_at(state.git, state.commits["theirs"], patterns)
-    for path, lines in sorted(lines_at(state.git, tip, patterns).items()):
+    patterns = citing.search_patterns(frozenset(renames), citing.DocumentMoves())
+    existing = citing.lines_at(state.git, state.commits["theirs"], patterns)
+    for path, lines in sorted(citing.lines_at(state.git, tip, patterns).items()):
         if path.startswith(f"{ORBIT}/"):
             continue
         for line in sorted(lines - existing.get(path, set())):
             for cited in find_citations(line, resolution.workspace.kinds.id_forms):
                 if cited.id in renames:
-                    yield Unclear(path, cited.position, cited.id, line.strip()[:200])
+                    yield citing.Unclear(path, cited.position, cited.id, line.strip()[:200])
 
 
 def _meaning(
@@ -214,7 +205,7 @@ def _meaning(
     ids: frozenset[str],
     renames: Mapping[Side, Mapping[str, str]],
     lines: Mapping[Side, Mapping[str, set[str]]],
-) -> CitationMap:
+) -> citing.CitationMap:
     everywhere = {side: set().union(*by_path.values()) if by_path else set() for side, by_path in lines.items()}
     sides: tuple[Side, ...] = ("ours", "theirs")
     base_ids = resolution.subjects.ids("base")
