@@ -74,7 +74,12 @@ def count(replay: Replay, names: NameResolver) -> Tally:
         if not replayed.step.commit.files:
             tally.without_files += 1
             continue
-        _add(tally, replayed, replay)
+        tally.calls.calls += replayed.calls
+        tally.calls.speaking += replayed.speaking
+        tally.shown.append(len(replayed.versions))
+        tally.tokens.append(replayed.tokens)
+        tally.drops.update(replayed.drops)
+        tally.by_record.update(replay.uids(replayed.versions))
         applied = replay.applying(replayed.step.commit.files, replayed.step.standing)
         reached |= applied
         if cited := names.cited(replayed.step.commit.message):
@@ -82,15 +87,6 @@ def count(replay: Replay, names: NameResolver) -> Tally:
     tally.sessions = {commits: _session(replay, commits) for commits in SESSIONS}
     tally.never = {uid: reason for uid, reason in _never(replay, reached) if uid not in tally.by_record}
     return tally
-
-
-def _add(tally: Tally, replayed: ReplayedCommit, replay: Replay) -> None:
-    tally.calls.calls += replayed.calls
-    tally.calls.speaking += replayed.speaking
-    tally.shown.append(len(replayed.versions))
-    tally.tokens.append(replayed.tokens)
-    tally.drops.update(replayed.drops)
-    tally.by_record.update(replay.uids(replayed.versions))
 
 
 def _cite(tally: Tally, replayed: ReplayedCommit, cited: Mapping[str, str], replay: Replay, applied: set[str]) -> None:

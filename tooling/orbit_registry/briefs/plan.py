@@ -144,7 +144,10 @@ def plan_brief(
         "queue": {
             "count": len(waiting),
             "by_kind": dict(sorted(Counter(record.kind.name for record in waiting).items())),
-            "longest_waiting": [_waiting(record) for record in sorted(waiting, key=_since)[:MOST_WAITING]],
+            "longest_waiting": [
+                {"id": record.id, "kind": record.kind.name, "title": record.title, "since": _since(record)}
+                for record in sorted(waiting, key=_since)[:MOST_WAITING]
+            ],
         },
         "recent_events": {"after": watermark, "events": news},
         "warnings": warnings,
@@ -157,10 +160,6 @@ def plan_brief(
 
 def _since(record: Record) -> str:
     return record.text("created_at") or ""
-
-
-def _waiting(record: Record) -> dict[str, str]:
-    return {"id": record.id, "kind": record.kind.name, "title": record.title, "since": _since(record)}
 
 
 def recent_retros(records: RecordSet) -> list[Record]:

@@ -83,7 +83,10 @@ def classify(text: str) -> TaskClass:
     body = _weigh_label(plain, evidence)
     for sentence in _SENTENCE.findall(body)[:MOST_SENTENCES]:
         _weigh_sentence(sentence, evidence)
-    _weigh_phrases(plain, evidence)
+    padded = f" {' '.join(_WORD.findall(plain.lower()))} "
+    for name, weight, words in _words().phrases:
+        if f" {words} " in padded:
+            evidence.add(name, weight, f"says `{words}`")
     return evidence.opinion()
 
 
@@ -334,13 +337,6 @@ def _code_pointer(part: str) -> str:
             if match[0].lower().strip("./") not in _words().not_places:
                 return match[0]
     return ""
-
-
-def _weigh_phrases(text: str, evidence: _Evidence) -> None:
-    padded = f" {' '.join(_WORD.findall(text.lower()))} "
-    for name, weight, words in _words().phrases:
-        if f" {words} " in padded:
-            evidence.add(name, weight, f"says `{words}`")
 
 
 LARGEST = 1_000_000  # bytes of a task file

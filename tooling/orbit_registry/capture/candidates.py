@@ -94,15 +94,6 @@ class _KnownError(Exception):
         self.reason = reason
 
 
-def _refuse_unfit(finding: Finding) -> None:
-    texts = (finding.summary, finding.body, finding.error_pattern, *finding.paths, *finding.inputs)
-    if any(any(find_secrets(text)) for text in texts):
-        raise _KnownError("holds what looks like a secret")
-    is_free = finding.pattern == "command" and any(reads_as_instruction(text) for text in texts)
-    if is_free or _ORDER.search(finding.summary):
-        raise _KnownError("reads as an instruction")
-
-
 def reads_as_instruction(text: str) -> bool:
     """Say whether a text gives orders to its reader, or leads to another place."""
     return bool(_ORDER.search(text) or _DANGEROUS.search(text))
@@ -116,7 +107,12 @@ def _candidate(
     workspace: Workspace, existing: Sequence[Record], finding: Finding, provenance: Provenance, recalled: Sequence[str],
     sources: Sequence[str], *, dry_run: bool,
 ) -> Candidate:  # fmt: skip
-    _refuse_unfit(finding)
+    texts = (finding.summary, finding.body, finding.error_pattern, *finding.paths, *finding.inputs)
+    if any(any(find_secrets(text)) for text in texts):
+        raise _KnownError("holds what looks like a secret")
+    is_free = finding.pattern == "command" and any(reads_as_instruction(text) for text in texts)
+    if is_free or _ORDER.search(finding.summary):
+        raise _KnownError("reads as an instruction")
     old = _existing_record(workspace, existing, finding)
     summary = _plain(finding.summary)
     was_shown = any(summary in line or line in summary for line in recalled if line)

@@ -195,7 +195,10 @@ def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> It
         elif entry.kind == "injected":
             _recall(session, [entry.text])
         elif entry.kind == "session" and not session.id:
-            _begin(session, entry)
+            members = entry.arguments if isinstance(entry.arguments, Mapping) else {}
+            session.id = entry.text[:200]
+            session.folder = cwd if isinstance(cwd := members.get("cwd"), str) else ""
+            session.is_agents = bool(members.get("parent"))
         elif entry.kind == "call" and entry.call not in seen_calls:
             seen_calls[entry.call], waiting[entry.call] = None, (entry.tool, entry.arguments)
             if len(waiting) > MOST_WAITING:
@@ -211,13 +214,6 @@ def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> It
             if len(turn.steps) > MOST_STEPS:
                 del turn.steps[: MOST_STEPS // 2]
     yield _over(turn, session)
-
-
-def _begin(session: Session, entry: TranscriptEntry) -> None:
-    members = entry.arguments if isinstance(entry.arguments, Mapping) else {}
-    session.id = entry.text[:200]
-    session.folder = cwd if isinstance(cwd := members.get("cwd"), str) else ""
-    session.is_agents = bool(members.get("parent"))
 
 
 def _rules(prompt: str, session: Session) -> tuple[str, ...]:

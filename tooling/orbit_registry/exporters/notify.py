@@ -48,7 +48,10 @@ def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
 
     Nothing is remembered of a message that did not arrive.
     """
-    addresses = _addresses()  # asked before there is news, so that a schedule without an address is noticed at once
+    addresses = os.environ.get(PLACES, "").split()
+    if not addresses:  # also without news, so that a schedule without an address is noticed at once
+        hint = f"{PLACES}='mailto://… slack://…': https://github.com/caronc/apprise/wiki lists the forms"
+        raise ConfigError(f"no address to notify: {PLACES} is empty", hint=hint)
     memory = Path(private_folder(str(workspace.root), "log")) / MEMORY
     delivered = _delivered(memory)
     old = [key for key in delivered.get(topic, ()) if key in texts]
@@ -68,14 +71,6 @@ def _delivered(memory: Path) -> dict[str, list[str]]:
         return {str(topic): [str(key) for key in keys] for topic, keys in stored.items()}
     except (OrbitError, ValueError, TypeError, AttributeError, RecursionError):
         return {}
-
-
-def _addresses() -> list[str]:
-    addresses = os.environ.get(PLACES, "").split()
-    if not addresses:
-        hint = f"{PLACES}='mailto://… slack://…': https://github.com/caronc/apprise/wiki lists the forms"
-        raise ConfigError(f"no address to notify: {PLACES} is empty", hint=hint)
-    return addresses
 
 
 def _deliver(addresses: Sequence[str], title: str, body: str) -> None:

@@ -16,7 +16,6 @@ from pathlib import Path
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.exporters.rules import Change, apply_changes, differences
 from orbit_registry.formats.secrets import find_secrets
-from orbit_registry.model.record import Record
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.resources.intake import KIND, LARGEST, SCRIPT, raw_digest, stored_path
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, is_inside, read_bytes, write_atomic
@@ -41,7 +40,8 @@ class Reference:
 def plan(workspace: Workspace, folder: Path) -> Reference:
     """Return what writing the tree into a folder would do."""
     target = Path(os.path.abspath(folder))  # noqa: PTH100 - a link stays one, to be refused
-    listed = _list_of(workspace, target)
+    name = hashlib.sha256(os.fsencode(target)).hexdigest()[:32]
+    listed = workspace.private / "reference" / f"{name}.json"
     is_occupied = target.is_dir() and not listed.is_file() and any(target.iterdir())
     no_folder = target.is_symlink() or (target.exists() and not target.is_dir())
     ours = target.is_relative_to(workspace.orbit) or workspace.root.is_relative_to(target) or ".git" in target.parts
@@ -100,7 +100,9 @@ def _expected_files(workspace: Workspace, notes: list[str]) -> tuple[dict[str, b
         if any(find_secrets(content.decode("utf-8", "replace"))):
             notes.append(f"{record.id} is left out: its text holds a secret")
             continue
-        path = _path(workspace, record, file.name)
+        project = _NO_NAME.sub("-", record.text("project") or workspace.name).strip(". ") or "project"
+        folder = _FOLDERS.get(record.text("type") or "", "docs")
+        path = f"{project}/{folder}/{stored_path(record.words('versions'), file.name)}"
         if path in files:
             stem, dot, suffix = path.rpartition(".")
             path = f"{stem}-{record.id}{dot}{suffix}" if dot and "/" not in suffix else f"{path}-{record.id}"
@@ -108,17 +110,6 @@ def _expected_files(workspace: Workspace, notes: list[str]) -> tuple[dict[str, b
         if os.access(file, os.X_OK):
             executable.add(path)
     return files, executable
-
-
-def _path(workspace: Workspace, record: Record, name: str) -> str:
-    project = _NO_NAME.sub("-", record.text("project") or workspace.name).strip(". ") or "project"
-    folder = _FOLDERS.get(record.text("type") or "", "docs")
-    return f"{project}/{folder}/{stored_path(record.words('versions'), name)}"
-
-
-def _list_of(workspace: Workspace, folder: Path) -> Path:
-    name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
-    return workspace.private / "reference" / f"{name}.json"
 
 
 def _exported_files(listed: Path, folder: Path) -> dict[str, str]:

@@ -87,7 +87,12 @@ def scalar_text(value: object, indent: int = 0) -> str:
         return json.dumps(value) if math.isfinite(value) else ".nan"  # which `load` refuses; JSON's word is a text
     text = str(value)
     if "\n" in text and _block_safe(text):
-        return _block(text, indent)
+        body = text.rstrip("\n")
+        trailing = len(text) - len(body)
+        style = {0: "|-", 1: "|"}.get(trailing, "|+")
+        lines = body.split("\n") + [""] * max(0, trailing - 1)
+        pad = " " * (indent + 2)
+        return style + "".join(f"\n{pad}{line}" if line else "\n" for line in lines)
     bare = _PLAIN.match(text) and text.strip() == text and text.lower() not in _RESERVED
     return text if bare else double_quoted(text)
 
@@ -103,15 +108,6 @@ def _block_safe(text: str) -> bool:
     if not text.strip() or lines[0].startswith((" ", "\t")) or not lines[0] or "\r" in text or "\t" in text:
         return False
     return _UNPRINTABLE.search(text) is None and not any(line != "" and not line.strip() for line in lines)
-
-
-def _block(text: str, indent: int) -> str:
-    body = text.rstrip("\n")
-    trailing = len(text) - len(body)
-    style = {0: "|-", 1: "|"}.get(trailing, "|+")
-    lines = body.split("\n") + [""] * max(0, trailing - 1)
-    pad = " " * (indent + 2)
-    return style + "".join(f"\n{pad}{line}" if line else "\n" for line in lines)
 
 
 def dump(data: Mapping[str, object], *, comment: str | None = None) -> str:

@@ -149,7 +149,9 @@ def _ids(plan: OrbitPlan, records: Sequence[Record], *, dry_run: bool) -> Iterat
             used.add(foreign.id)
             yield _Assignment(foreign, foreign.id)
         elif foreign.kind == "learning":
-            record_id = _code(workspace, foreign, used)
+            length = 5  # of a code that is the same in every import
+            while (record_id := code_id(workspace.kinds["learning"].prefix, _uid(foreign), length)) in used:
+                length += 1
             used.add(record_id)
             reason = f"{foreign.id} is taken by another record" if valid else f"{foreign.id} is an older form of id"
             yield _Assignment(foreign, record_id, (foreign.id,), reason)
@@ -176,14 +178,6 @@ def _with_features(assigned: Sequence[_Assignment]) -> list[_Assignment]:
             )
         result.append(assignment)
     return result
-
-
-def _code(workspace: Workspace, foreign: ForeignRecord, used: set[str]) -> str:
-    """Return the id of a learning whose old id has another form; the same in every import."""
-    length = 5
-    while (record_id := code_id(workspace.kinds["learning"].prefix, _uid(foreign), length)) in used:
-        length += 1
-    return record_id
 
 
 def _uid(foreign: ForeignRecord) -> str:

@@ -424,7 +424,7 @@ def read_edges(
     """
     linked: set[str] = set()
     for relation in entry.relations:
-        if relation.weak or (relation.rel == "references" and not _is_link(relation.target_raw)):
+        if relation.weak or (relation.rel == "references" and not is_markdown(relation.target_raw.partition("#")[0])):
             continue
         rel, inverted = FORWARD[relation.rel]
         ids, reason = targets.find(path, relation)
@@ -447,10 +447,6 @@ def read_edges(
                 yield Edge("related_to", record, other, record, _short_line(relation.target_raw))
             continue
         yield Edge(rel, subject, target, record, _short_line(f"{relation.rel} {relation.target_raw}"))
-
-
-def _is_link(target: str) -> bool:
-    return is_markdown(target.partition("#")[0])
 
 
 def _short_line(text: str) -> str:

@@ -41,7 +41,10 @@ def transition(
     with nullcontext() if dry_run else writer.writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         if review is not None and review.expected:
-            _refuse_changed(workspace, record, review.expected)
+            now = whole(workspace, [record])[0].digest
+            if now != review.expected:
+                message = f"{record.id} does not say what was read: its digest is {now}, not {review.expected}"
+                raise RefusedError(message, hint=f"read it again: `orbit show {record.id}`")
         if str(record.data["status"]) == to:
             return record
         changes, result = _transition_changes(workspace, record, to, author, review)
@@ -112,13 +115,6 @@ def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
         f"{record.id} can't become {to}: {path}:{line} is a prompt of its template, `{prompt[1]}`",
         hint=f"answer it, or delete the line; `orbit check` lists what else is unfilled ({record.id})",
     )
-
-
-def _refuse_changed(workspace: Workspace, record: Record, expected: str) -> None:
-    now = whole(workspace, [record])[0].digest
-    if now != expected:
-        message = f"{record.id} does not say what was read: its digest is {now}, not {expected}"
-        raise RefusedError(message, hint=f"read it again: `orbit show {record.id}`")
 
 
 def review_outcome(record: Record, to: str) -> str:

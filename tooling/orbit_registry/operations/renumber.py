@@ -157,7 +157,7 @@ def _new_id(workspace: Workspace, record: Record, number: int | None, *, dry_run
         raise RefusedError(f"{record.id} has that number already", hint="leave --to out to get the next free number")
     numbers = list(seen_numbers(workspace, kind))
     location = _branch_with(workspace, record, requested)
-    if location is None and not _was_its_id(record, requested):
+    if location is None and not any(name.rpartition("/")[2] == requested for name in record.legacy_ids):
         location = next((other.where for other in numbers if other.number == number), None)
     if location is not None or (workspace.folder_of(kind) / requested).exists():
         where = location or "in the working tree"
@@ -165,10 +165,6 @@ def _new_id(workspace: Workspace, record: Record, number: int | None, *, dry_run
     if not dry_run and number > max((other.number for other in numbers), default=0):
         allocate(workspace, kind, above=number - 1)
     return requested, "as asked for"
-
-
-def _was_its_id(record: Record, record_id: str) -> bool:
-    return any(name.rpartition("/")[2] == record_id for name in record.legacy_ids)
 
 
 def _branch_with(workspace: Workspace, record: Record, record_id: str) -> str | None:

@@ -382,9 +382,7 @@ def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
         texts += [text for language in (None, *languages()) for text in prompts_in(language).values()]
     lines = (_DRESS.sub("", line).strip() for text in texts for line in text.split("\n"))
     return frozenset(
-        line for line in lines if line and "$" not in line and not line.startswith("#") and _is_sentence(line)
+        line
+        for line in lines
+        if line and "$" not in line and not line.startswith("#") and (" " in line or not line.isascii())
     )
-
-
-def _is_sentence(line: str) -> bool:
-    return " " in line or not line.isascii()

@@ -117,7 +117,7 @@ def refuse_for_agent(
             continue
         before = _record(change.before, kind, change.path)
         after = _record(change.after, kind, change.path)
-        if _may_be_live(kind):
+        if kind.status(kind.initial["agent"]).phase == "live":
             _refuse_overreach(before, after)
             continue
         if before is not None and before.phase == "live":
@@ -153,10 +153,6 @@ def _refuse_overreach(before: Record | None, after: Record | None) -> None:
             f"an agent's {after.kind.label.lower()} holds {LONGEST_DAYS} days at most, without priority or earlier ids"
         )
         raise RefusedError(message, hint=BY_A_PERSON)
-
-
-def _may_be_live(kind: Kind) -> bool:
-    return kind.status(kind.initial["agent"]).phase == "live"
 
 
 def _record(text: str | None, kind: Kind, path: str) -> Record | None:
