@@ -21,8 +21,7 @@ DETECTED, POWERED = 0.2, 0.8416212335729143
 """Part of a value that a difference of it is to be seen, and the standard deviations for 8 of 10 tries."""
 WEIGHED = ("failures", "turns", "used_tokens")
 LISTED = 10
-LOT, TIME = "hold-out", "before and after"
-"""Origin of the arms: by lot, or before a record was live, which proves less."""
+LOT, TIME = "hold-out", "before and after"  # origin of the arms: by lot, or before a record was live, which proves less
 NOT_ENOUGH = "not enough data"
 WITHOUT = {LOT: "withheld", TIME: "before it stood"}
 NOTES = {TIME: "whatever else changed with time is in these differences too, and in no interval: only a lot proves"}
@@ -124,8 +123,7 @@ class Report:
     sessions: int
     overall: Effect
     records: Mapping[str, Effect]
-    signals: Mapping[str, Mapping[str, float]]
-    """By record: sessions with each signal among those shown, and the score."""
+    signals: Mapping[str, Mapping[str, float]]  # by record: sessions with each signal among those shown, and the score
     titles: Mapping[str, RecordTitle]
     reason: str = ""
     days: float = 0.0  # days between the first and the last event

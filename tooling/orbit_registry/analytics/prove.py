@@ -106,8 +106,7 @@ def subject_of(commit: Commit) -> str:
 WAYS = ("orbit", "git log", "fts5")
 MOST_FILES, MOST_TITLES = 2_000, 300
 """Files that live records apply to, and superseded records, that are asked about; of more a sample is drawn."""
-FIRST, AT_PROMPT, AT_EDIT = 5, 3, 5
-"""Records of a search, at a prompt and at an edit that count; FTS5 may give as many."""
+FIRST, AT_PROMPT, AT_EDIT = 5, 3, 5  # records of a search, at a prompt and at an edit that count; FTS5 may give as many
 SEED = 20_261
 UNRELATED = Path(__file__).with_name("unrelated.txt")
 """Texts, one a line, that have nothing to do with a repository of code."""
@@ -138,8 +137,7 @@ class Proof:
     records: int
     live: int
     commits: int
-    broad_pairs: int = 0
-    """Pairs of a file and a live record that is shown when a session starts, as its scope is broad."""
+    broad_pairs: int = 0  # pairs of a file and a live record that is shown when a session starts, as its scope is broad
     samples: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By measure: how many cases were asked about, and how many there are."""
     tokens: dict[str, Sequence[int]] = field(default_factory=dict)  # by way, those of each first edit

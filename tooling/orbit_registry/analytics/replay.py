@@ -239,8 +239,7 @@ def _plain(name: str) -> str:
     return f"{word}{dash}{int(number)}" if dash and number.isdecimal() and number.isascii() else name
 
 
-FOLLOWED = 50
-"""Commits in which the fate of one is looked for; the last ones of a history have fewer and are left out."""
+FOLLOWED = 50  # commits in which the fate of one is looked for; the last ones of a history have fewer and are left out
 _MENDS = re.compile(r"\b(?:(?:hot|bug)?fix(?:e[sd])?\b|revert)", re.IGNORECASE)
 """First line of a message that fixes something."""
 

@@ -22,8 +22,7 @@ from orbit_registry.hook.select import compiled_pattern, contains_pattern, norma
 Pattern = Literal["recovery", "sequence", "discovery", "fact", "command", "correction"]
 MOST_KEYS = 500  # limit of each thing that is counted
 FEWEST_TURNS = 3  # repetitions that make an order of commands, or a search, a habit
-QUIET, MOST = 2, 5
-"""Most findings of a session: without a fault of the environment, corrections aside, and with one."""
+QUIET, MOST = 2, 5  # most findings of a session: without a fault of the environment, corrections aside, and with one
 _IDENTIFIER = re.compile(
     r"(?:\\b|(?:class|interface|type|def|function|struct|enum) )?"
     r"([A-Z][A-Za-z0-9]{3,40}|[a-z]+_[a-z0-9_]{3,40})(?:\\b)?\Z"

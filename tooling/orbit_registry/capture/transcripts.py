@@ -84,11 +84,9 @@ class Progress:
 
 
 def entries_in(
-    path: Path,
-    entries: Callable[[Row], Iterator[Entry]],
-    progress: Progress,
+    path: Path, entries: Callable[[Row], Iterator[Entry]], progress: Progress,
     on_progress: Callable[[int], None] | None = None,
-) -> Iterator[Entry]:
+) -> Iterator[Entry]:  # fmt: skip
     """Yield what `entries` makes of a transcript's lines, fill in `progress`, and report the bytes to `on_progress`."""
     with open_transcript(path) as file:
         progress.size = os.fstat(file.fileno()).st_size

@@ -30,14 +30,9 @@ class AppliedFixes:
 
 
 def apply_fixes(
-    workspace: Workspace,
-    against: str | None,
-    is_selected: Callable[[Diagnostic], bool],
-    authority: str | None,
-    announce: Announce,
-    *,
-    dry_run: bool,
-) -> AppliedFixes:
+    workspace: Workspace, against: str | None, is_selected: Callable[[Diagnostic], bool], authority: str | None,
+    announce: Announce, *, dry_run: bool,
+) -> AppliedFixes:  # fmt: skip
     """Fix what can be fixed; of two fixes that touch the same file the second waits for the next round.
 
     `announce` takes each change before it is made; with `dry_run` nothing is written. Where a decision and its document

@@ -69,17 +69,10 @@ _MOST_UNREVIEWED = 10
 
 
 def gate(
-    workspace: Workspace,
-    refresh: Callable[[], object],
-    *,
-    paths: Sequence[str] = (),
-    against: str | None = None,
-    fix: Fix = False,
-    announce: Announce = lambda _diagnostic, _changes: None,
-    dry_run: bool = False,
-    everything: bool = False,
-    proposed: bool = False,
-) -> CheckOutcome:
+    workspace: Workspace, refresh: Callable[[], object], *, paths: Sequence[str] = (), against: str | None = None,
+    fix: Fix = False, announce: Announce = lambda _diagnostic, _changes: None, dry_run: bool = False,
+    everything: bool = False, proposed: bool = False,
+) -> CheckOutcome:  # fmt: skip
     """Run the gate; `refresh` is called when a fix has changed files.
 
     A fix leaves what the baseline holds, unless `paths` or `everything` names it. `announce` takes each change before

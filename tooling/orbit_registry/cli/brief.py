@@ -61,20 +61,10 @@ class _TextOption(click.File):
 @click.option("--out", metavar="FILE", help="Write a plan's brief there too, if it changed.")
 @format_option
 def brief(
-    subjects: tuple[str, ...],
-    purpose: str,
-    task: str,
-    task_file: BinaryIO | None,
-    paths: tuple[str, ...],
-    tags: tuple[str, ...],
-    agent: str,
-    project: str,
-    text: BinaryIO | None,
-    task_class: str | None,
-    session: str,
-    out: str | None,
-    output: str,
-) -> None:
+    subjects: tuple[str, ...], purpose: str, task: str, task_file: BinaryIO | None, paths: tuple[str, ...],
+    tags: tuple[str, ...], agent: str, project: str, text: BinaryIO | None, task_class: str | None, session: str,
+    out: str | None, output: str,
+) -> None:  # fmt: skip
     """Print what an agent should know before a task.
 
     The output is a section for a prompt: at most five records (five of each category with --agent) and 1,000 tokens,

@@ -40,15 +40,9 @@ def format_option(command: Decorated) -> Decorated:
 
 
 def emit(
-    output: str,
-    data: object,
-    text: str,
-    *,
-    next_commands: Sequence[str] = (),
-    diagnostics: Sequence[Diagnostic] = (),
-    ok: bool = True,
-    exit_code: int = 1,
-) -> None:
+    output: str, data: object, text: str, *, next_commands: Sequence[str] = (),
+    diagnostics: Sequence[Diagnostic] = (), ok: bool = True, exit_code: int = 1,
+) -> None:  # fmt: skip
     """Print data as a JSON envelope, or the text; only JSON includes the diagnostics. If not `ok`, end the command."""
     if output == "json":
         findings = [diagnostic.as_dict() for diagnostic in diagnostics]

@@ -16,18 +16,15 @@ from orbit_registry.fleet.push import write_parquet
 from orbit_registry.model.votes import format_time
 from orbit_registry.snapshot.query import BROKEN
 
-GRACE_HOURS = 24.0
-"""Hours that a file without a use stays: a reader or a push that is running may need it."""
+GRACE_HOURS = 24.0  # hours that a file without a use stays: a reader or a push that is running may need it
 
 
 @dataclass(frozen=True, slots=True)
 class CompactResult:
     """What a compaction did, or would do."""
 
-    compacted: int
-    """Buckets that were written anew."""
-    unchanged: int
-    """Buckets without a push since their last compaction."""
+    compacted: int  # buckets that were written anew
+    unchanged: int  # buckets without a push since their last compaction
     pushes: int
     repositories: int
     files_written: int

@@ -21,8 +21,7 @@ from pathlib import Path
 from orbit_registry.errors import LakeError, RefusedError, UsageError
 from orbit_registry.fleet.store import Store
 
-SCHEMA_VERSION = 1
-"""Version of `tables.sql`, which each manifest names."""
+SCHEMA_VERSION = 1  # version of `tables.sql`, which each manifest names
 TABLES_SQL = Path(__file__).with_name("tables.sql")
 TABLES = tuple(re.findall(r"^CREATE TABLE lake_(\w+)", TABLES_SQL.read_text("utf-8"), re.MULTILINE))
 BUCKETS = 64
@@ -38,17 +37,13 @@ class Push:
     """The manifest of a push: what a repository was at a commit, and the files that the push wrote."""
 
     repository: str
-    sequence: int
-    """Number of the push among those of its repository."""
-    since: int
-    """Number of the first push that counts: that one wrote every record."""
+    sequence: int  # number of the push among those of its repository
+    since: int  # number of the first push that counts: that one wrote every record
     commit: str
     committed_at: str
     pushed_at: str
-    records: int
-    """Records of the repository after the push."""
-    digest: str
-    """Hash of all rows of the repository."""
+    records: int  # records of the repository after the push
+    digest: str  # hash of all rows of the repository
     removed: bool = False
     schema_version: int = SCHEMA_VERSION
     rows: Mapping[str, int] = field(default_factory=dict)
@@ -62,14 +57,10 @@ class Bucket:
     number: int
     heads: Mapping[str, Push]
     files: tuple[str, ...]
-    compaction: int
-    """Number of the compaction that counts; 0 without one."""
-    manifests: tuple[str, ...]
-    """The manifests that count."""
-    pushes: int
-    """Pushes after the compaction."""
-    unreadable: tuple[str, ...]
-    """Manifests that are damaged: what they state does not count."""
+    compaction: int  # number of the compaction that counts; 0 without one
+    manifests: tuple[str, ...]  # the manifests that count
+    pushes: int  # pushes after the compaction
+    unreadable: tuple[str, ...]  # manifests that are damaged: what they state does not count
 
     def files_of(self, repository: str) -> list[str]:
         """Return the files that may hold rows of a repository."""

@@ -34,10 +34,8 @@ from orbit_registry.snapshot.query import BROKEN
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace
 
-ATTEMPTS = 20
-"""Pushes of one repository that may come between before this one gives up."""
-_TELLING_TERMS = 12
-"""Fewest terms of a text that is compared: shorter ones are equal by chance."""
+ATTEMPTS = 20  # pushes of one repository that may come between before this one gives up
+_TELLING_TERMS = 12  # fewest terms of a text that is compared: shorter ones are equal by chance
 _COMMIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 _DENYING = NEGATIONS | {"avoid", "ban", "disallow", "drop", "forbid", "prohibit", "reject", "stop"}
 _COMMON_WORDS = (
@@ -46,8 +44,7 @@ _COMMON_WORDS = (
     "select shall should so start switch than that the their them this to use via we when where which while will with "
     "you your"
 )
-_COMMON = frozenset(map(stem, _COMMON_WORDS.split()))
-"""Stems that say little of what a title is about."""
+_COMMON = frozenset(map(stem, _COMMON_WORDS.split()))  # stems that say little of what a title is about
 
 Row = dict[str, object]
 
@@ -57,8 +54,7 @@ class PushResult:
     """What a push wrote, or would write."""
 
     push: Push
-    outcome: str
-    """`pushed`, `unchanged`, or `older` where the lake has a newer commit."""
+    outcome: str  # `pushed`, `unchanged`, or `older` where the lake has a newer commit
     changed: int = 0
     removed: int = 0
     unreadable: tuple[str, ...] = field(default=())

@@ -84,29 +84,13 @@ class Context:
     )  # fmt: skip
 
     def __init__(
-        self,
-        surface: str,
-        now: float,
-        *,
-        paths: "Sequence[str]" = (),
-        tags: "Sequence[str]" = (),
-        agent: str = "",
-        task: str = "",
-        task_class: str = "",
-        text: str = "",
-        error: str = "",
-        purposes: "Sequence[str]" = (),
-        project: str = "",
-        min_relevance: float = MIN_RELEVANCE,
-        categories: "Sequence[str]" = (),
-        per_category: int = 0,
-        per_call: int = PER_CALL,
-        tokens: int = TOKENS,
-        returned: "Mapping[str, Sequence[str]] | None" = None,
-        budgets: "Mapping[str, int] | None" = None,
-        widths: "Mapping[int, int] | None" = None,
-        names: "Sequence[str]" = (),
-    ) -> None:
+        self, surface: str, now: float, *, paths: "Sequence[str]" = (), tags: "Sequence[str]" = (), agent: str = "",
+        task: str = "", task_class: str = "", text: str = "", error: str = "", purposes: "Sequence[str]" = (),
+        project: str = "", min_relevance: float = MIN_RELEVANCE, categories: "Sequence[str]" = (),
+        per_category: int = 0, per_call: int = PER_CALL, tokens: int = TOKENS,
+        returned: "Mapping[str, Sequence[str]] | None" = None, budgets: "Mapping[str, int] | None" = None,
+        widths: "Mapping[int, int] | None" = None, names: "Sequence[str]" = (),
+    ) -> None:  # fmt: skip
         """Take the request.
 
         `categories` are an agent's: each leads to its records, and records of others are left out. `purposes` are those

@@ -39,8 +39,7 @@ DONE = (
 """Events about the records of `ids`, without a selection."""
 MOMENTS = ("stop", "subagent stop", "session end", "compaction", "compacted")
 """Events of a session that hooks log and don't answer."""
-NAMES = (RETRIEVAL, *DONE, *MOMENTS, "run", "refreshed")
-"""All names of events; docs/reference/events.md explains each."""
+NAMES = (RETRIEVAL, *DONE, *MOMENTS, "run", "refreshed")  # all names of events; docs/reference/events.md explains each
 NOTE_SKIPS = {
     "routine-heartbeat": "the work was routine",
     "duplicate-signal": "it is known already",

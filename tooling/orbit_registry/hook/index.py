@@ -40,8 +40,7 @@ SECTIONS = (
 )  # fmt: skip
 FIRST_SECTION = 16
 """Each section has two words: where it begins and how many bytes it has; the heap of texts is the last one."""
-LONGEST_TAIL = 1 << 20
-"""Bytes behind the index itself: lines with a hash of what it was made from, and stamps of that."""
+LONGEST_TAIL = 1 << 20  # bytes behind the index itself: lines with a hash of what it was made from, and stamps of that
 
 (  # fields of a row
     ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, ORIGIN, TEASER, CHECKSUM, GATE, CATEGORY, EXPIRES_AT, PRIORITY,
@@ -50,8 +49,7 @@ LONGEST_TAIL = 1 << 20
 ) = range(32)  # fmt: skip
 FIELDS = 32
 LIST = "\x1f"
-OPTIONS = "o"
-"""Axis of the rejected options, each under the first word of its names; alone it says that there are any."""
+OPTIONS = "o"  # axis of the rejected options, each under the first word of its names; alone it says that there are any
 REPLACED = "r"  # axis of what took the place of closed records, under each one's id and the paths of its texts
 PHRASES, EXACT = "\x1e", "="
 """What parts an option's names and the text that is shown; prefix of a name that only an import can mean."""

@@ -276,12 +276,9 @@ def _show_options(fitting: "list[Match]", options: "Mapping[int, int]") -> None:
 
 
 def _narrow(
-    index: "Index",
-    context: Context,
-    triggers: "Triggers",
-    scores: "Mapping[int, float] | None",
+    index: "Index", context: Context, triggers: "Triggers", scores: "Mapping[int, float] | None",
     by_words: "Mapping[int, float]" = NO_SCORES,
-) -> "tuple[list[Match], list[tuple[Row, str]], int]":
+) -> "tuple[list[Match], list[tuple[Row, str]], int]":  # fmt: skip
     """Return the matches, the dropped records with reasons, and how many records were not examined.
 
     Those that have a score in `by_words` come first, the best of them at once; then those of the narrowest scopes.

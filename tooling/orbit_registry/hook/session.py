@@ -130,15 +130,9 @@ class SessionLog:
 
 
 def apply_caps(
-    context: Context,
-    fitting: list[Match],
-    linked: list[Match],
-    drops: "list[tuple[Row, str]]",
-    beyond: int,
-    shown_ids: "Iterable[str]",
-    named_ids: "Collection[str]",
-    difference: "Callable[[Row], str]",
-) -> Selection:
+    context: Context, fitting: list[Match], linked: list[Match], drops: "list[tuple[Row, str]]", beyond: int,
+    shown_ids: "Iterable[str]", named_ids: "Collection[str]", difference: "Callable[[Row], str]",
+) -> Selection:  # fmt: skip
     """Return what is shown within the caps; a linked rule only with or after a record that leads to it.
 
     `difference` says how a record's file differs from the indexed one: a changed one becomes a line that names the
@@ -181,14 +175,9 @@ def _rank(match: Match) -> tuple[bool, float, int, int]:
 
 
 def _within_caps(
-    context: Context,
-    fitting: list[Match],
-    drops: "list[tuple[Row, str]]",
-    beyond: int,
-    shown_ids: "Iterable[str]",
-    named_ids: "Collection[str]",
-    difference: "Callable[[Row], str]",
-) -> Selection:
+    context: Context, fitting: list[Match], drops: "list[tuple[Row, str]]", beyond: int, shown_ids: "Iterable[str]",
+    named_ids: "Collection[str]", difference: "Callable[[Row], str]",
+) -> Selection:  # fmt: skip
     """Return the first matches that the session was not shown and that caps and budgets leave room for.
 
     Others are named by title as far as the budget goes, none twice in a session.
@@ -240,12 +229,9 @@ def _within_caps(
 
 
 def _name(
-    selection: Selection,
-    capped: "list[tuple[Match, str]]",
-    room: int,
-    named_ids: "Collection[str]",
+    selection: Selection, capped: "list[tuple[Match, str]]", room: int, named_ids: "Collection[str]",
     difference: "Callable[[Row], str]",
-) -> None:
+) -> None:  # fmt: skip
     """Name records that a cap leaves out by title within some tokens, drop all of them, and count the others.
 
     The cap of a category is there to show a few of many, so these are not named.

@@ -69,17 +69,10 @@ def records_for_result(
 
 
 def records_for_paths(
-    root: str,
-    index: "Index",
-    paths: "Sequence[str]",
-    session_log: "SessionLog | None",
-    *,
-    loggable: "Sequence[str] | None" = None,
-    shown_ids: "Collection[str]" = (),
-    returned: "Mapping[str, Sequence[str]] | None" = None,
-    agent: str = "",
-    started: float | None = None,
-) -> Sidecar | None:
+    root: str, index: "Index", paths: "Sequence[str]", session_log: "SessionLog | None", *,
+    loggable: "Sequence[str] | None" = None, shown_ids: "Collection[str]" = (),
+    returned: "Mapping[str, Sequence[str]] | None" = None, agent: str = "", started: float | None = None,
+) -> Sidecar | None:  # fmt: skip
     """Return the records for the paths (from the root) of a result, and log the event.
 
     `loggable` are the paths that may be logged (all, if not given), `shown_ids` those that the result already holds,

@@ -18,8 +18,7 @@ from orbit_registry.workspace.workspace import user_home
 
 LAUNCHER = ".orbit/hook.sh"
 """Script that a project's settings start; it finds each machine's Python, so it can be committed."""
-EARLIER_LAUNCHER = "orbit_registry/push/launch.py"
-"""What settings of version 0.1.0 start; it still starts the hook."""
+EARLIER_LAUNCHER = "orbit_registry/push/launch.py"  # what settings of version 0.1.0 start; it still starts the hook
 LARGEST = 5_000_000
 
 

@@ -390,12 +390,9 @@ def globs_of(record: Record) -> list[str]:
 
 
 def part_of(
-    record: Record,
-    origin: Origin,
-    half_life_days: float,
-    windows: Mapping[str, int | None] = WINDOWS,
+    record: Record, origin: Origin, half_life_days: float, windows: Mapping[str, int | None] = WINDOWS,
     rejected: Sequence[str] = (),
-) -> Part:
+) -> Part:  # fmt: skip
     """Return a record compiled; it is already free of secrets. `rejected` are its rejected options, compiled."""
     key = vote_key(record.votes, half_life_days)
     scope, status = record.scope, record.status

@@ -143,15 +143,9 @@ def sync_written() -> str:
 
 
 def match(
-    workspace: Workspace,
-    paths: Iterable[str] = (),
-    tags: Iterable[str] = (),
-    *,
-    task: str | None = None,
-    everything: bool = False,
-    project: str = "",
-    now: float | None = None,
-) -> list[Match]:
+    workspace: Workspace, paths: Iterable[str] = (), tags: Iterable[str] = (), *, task: str | None = None,
+    everything: bool = False, project: str = "", now: float | None = None,
+) -> list[Match]:  # fmt: skip
     """Return the records that apply to any of the paths or tags, in rank order, each once, with every way in.
 
     Paths are from the root and need not exist; one with "/" at its end asks about a folder.
@@ -316,8 +310,7 @@ class Coverage:
 
     files: Mapping[str, tuple[str, ...]]
     """Every tracked file but the registry's own, sorted, with the ids that apply to it, in rank order."""
-    scoped: Mapping[str, int]
-    """Every pushed record with globs, in rank order, and how many of the files they match."""
+    scoped: Mapping[str, int]  # every pushed record with globs, in rank order, and how many of the files they match
     broad: tuple[str, ...]  # records that match files of more than 15 % of recent commits
 
     @property

@@ -124,14 +124,9 @@ def _location_from(row: Sequence[Any]) -> Location:
 
 
 def envelope(
-    data: object,
-    *,
-    ok: bool = True,
-    diagnostics: Sequence[Mapping[str, object]] = (),
-    next_commands: Sequence[str] = (),
-    error: str | None = None,
-    hint: str | None = None,
-) -> dict[str, object]:
+    data: object, *, ok: bool = True, diagnostics: Sequence[Mapping[str, object]] = (),
+    next_commands: Sequence[str] = (), error: str | None = None, hint: str | None = None,
+) -> dict[str, object]:  # fmt: skip
     """Return the envelope around `data`; `error` and `hint` explain a failure, in one line each."""
     body: dict[str, object] = {"ok": ok, "data": data, "diagnostics": list(diagnostics), "next": list(next_commands)}
     return {**body, "error": error, "hint": hint} if error is not None else body

@@ -183,14 +183,9 @@ def expiry_moments(record: Record, windows: Mapping[str, int | None] = WINDOWS) 
 
 
 def derive(
-    record: Record,
-    filesystem: FilesystemView,
-    now: datetime,
-    windows: Mapping[str, int | None] = WINDOWS,
-    *,
-    unmatched_scopes: Collection[str] = (),
-    missing_documents: Collection[str] = (),
-) -> Freshness:
+    record: Record, filesystem: FilesystemView, now: datetime, windows: Mapping[str, int | None] = WINDOWS, *,
+    unmatched_scopes: Collection[str] = (), missing_documents: Collection[str] = (),
+) -> Freshness:  # fmt: skip
     """Return the freshness of a record; `unmatched_scopes` holds paths of records whose scope matches no file."""
     reasons = [
         *_expiry(record, now),

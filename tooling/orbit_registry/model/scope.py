@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TASK_SCHEMA = Path(__file__).with_name("task.schema.json")
-UNVERSIONED = "unversioned"
-"""Version of records that are meant for no version; records without versions have it too."""
+UNVERSIONED = "unversioned"  # version of records that are meant for no version; records without versions have it too
 _LISTS = ("paths", "tags", "agents", "tasks", "symbols")
 EXACT, SUPERSET, SUBSET, PARTIAL, UNSTATED = 1.0, 0.95, 0.85, 0.75, 0.70
 

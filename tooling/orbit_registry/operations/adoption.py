@@ -72,15 +72,9 @@ class AdoptionPlan:
 
 
 def plan_adoption(
-    workspace: Workspace,
-    paths: Iterable[str],
-    records: RecordSet,
-    author: Author,
-    *,
-    by_name: Collection[str],
-    dry_run: bool,
-    assume: str | None = None,
-) -> AdoptionPlan:
+    workspace: Workspace, paths: Iterable[str], records: RecordSet, author: Author, *, by_name: Collection[str],
+    dry_run: bool, assume: str | None = None,
+) -> AdoptionPlan:  # fmt: skip
     """Return what adopting the documents at `paths` (from the root) means; without `dry_run` new numbers are taken.
 
     `assume` is the status of a decision whose document states none; `unknown` if not given.
@@ -104,15 +98,9 @@ def plan_adoption(
 
 
 def adopt(
-    workspace: Workspace,
-    paths: Iterable[str],
-    *,
-    by_name: Collection[str] = (),
-    command: str = "orbit adr backfill",
-    author: Author | None = None,
-    dry_run: bool = False,
-    assume: str | None = None,
-) -> tuple[Outcome, ...]:
+    workspace: Workspace, paths: Iterable[str], *, by_name: Collection[str] = (), command: str = "orbit adr backfill",
+    author: Author | None = None, dry_run: bool = False, assume: str | None = None,
+) -> tuple[Outcome, ...]:  # fmt: skip
     """Make a record for each decision at `paths` that has none; a second call changes nothing.
 
     Everything is one recoverable step: after a kill the next writer finishes it. `by_name` are the documents that
@@ -224,15 +212,9 @@ def _edges(
 
 
 def _new_records(
-    workspace: Workspace,
-    kind: Kind,
-    author: Author,
-    numbered: Sequence[NumberedDecision],
-    table: EdgeTable,
-    unresolved: Mapping[str, Sequence[Unresolved]],
-    outcomes: list[Outcome],
-    assume: str | None,
-) -> Iterator[FileChange]:
+    workspace: Workspace, kind: Kind, author: Author, numbered: Sequence[NumberedDecision], table: EdgeTable,
+    unresolved: Mapping[str, Sequence[Unresolved]], outcomes: list[Outcome], assume: str | None,
+) -> Iterator[FileChange]:  # fmt: skip
     uids: set[str] = set()
     history = dates_of(workspace.git, [decision.candidate.path for decision in numbered])
     for decision in numbered:
@@ -286,13 +268,9 @@ def _implied(record: str, edge: Edge) -> Outcome:
 
 
 def _changed_records(
-    workspace: Workspace,
-    existing: ExistingRecords,
-    edges: Sequence[Edge],
-    table: EdgeTable,
-    new_ids: Collection[str],
-    outcomes: list[Outcome],
-) -> Iterator[FileChange]:
+    workspace: Workspace, existing: ExistingRecords, edges: Sequence[Edge], table: EdgeTable,
+    new_ids: Collection[str], outcomes: list[Outcome],
+) -> Iterator[FileChange]:  # fmt: skip
     resolved: dict[str, set[str]] = {}
     for edge in edges:
         resolved.setdefault(edge.stated_by, set()).add(edge.as_written)
@@ -329,8 +307,7 @@ def _message(error: OrbitError) -> str:
 
 NO_ENTRY = "no heading is a decision with a number or a date, such as `## ADR-1: Title` or `## 2026-04-01: Title`"
 """Why a log has nothing to adopt."""
-_FEW_DECISIONS = 2
-"""Decisions in a folder, from which on what is numbered as they are and states a status is one too."""
+_FEW_DECISIONS = 2  # decisions in a folder, from which on what is numbered as they are and states a status is one too
 
 
 @dataclass(slots=True)
@@ -358,12 +335,9 @@ def existing_records(workspace: Workspace, kind: Kind, records: RecordSet) -> Ex
 
 
 def candidates_of(
-    workspace: Workspace,
-    paths: Sequence[str],
-    existing: ExistingRecords,
-    outcomes: list[Outcome],
+    workspace: Workspace, paths: Sequence[str], existing: ExistingRecords, outcomes: list[Outcome],
     by_name: Collection[str],
-) -> list[Candidate]:
+) -> list[Candidate]:  # fmt: skip
     """Return the decisions at `paths` that get a record; what becomes of the others goes into `outcomes`.
 
     The path of a document is not a reason to leave it out when it was chosen `by_name` or a record names it.

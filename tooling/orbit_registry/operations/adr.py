@@ -304,8 +304,7 @@ _TEMPLATES_TRIED = 12
 _README_NAMES = ("README.md", "readme.md", "index.md")  # name of a decision's file in the decision's own folder
 _LONGEST = 60
 _OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
-_ANY_TITLE = "Untitled"
-"""Placeholder of the title until the heading is known; a section's name would be taken for one."""
+_ANY_TITLE = "Untitled"  # placeholder of the title until the heading is known; a section's name would be taken for one
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,8 +501,7 @@ class NewText:
     path: str
     before: str | None
     after: str
-    heading: str | None = None
-    """What the record's `source.heading` says; None where the document is the decision's own."""
+    heading: str | None = None  # what the record's `source.heading` says; None where the document is the decision's own
     names: tuple[str, ...] = ()  # names of the decision in its log, such as `D10`
 
 

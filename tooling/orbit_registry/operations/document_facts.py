@@ -85,8 +85,7 @@ class NumberedDecision:
     candidate: Candidate
     id: str
     legacy_ids: tuple[str, ...]
-    renumber_reason: str | None = None
-    """Why the number in the document did not become the id; empty where it has none."""
+    renumber_reason: str | None = None  # why the number in the document did not become the id; empty where it has none
 
 
 def is_of_feature(path: str, design: str) -> bool:
@@ -95,12 +94,9 @@ def is_of_feature(path: str, design: str) -> bool:
 
 
 def number_candidates(
-    candidates: Sequence[Candidate],
-    used: Collection[int],
-    prefix: str,
-    design: str,
+    candidates: Sequence[Candidate], used: Collection[int], prefix: str, design: str,
     take: Callable[[int, Collection[int]], list[str]],
-) -> list[NumberedDecision]:
+) -> list[NumberedDecision]:  # fmt: skip
     """Return every candidate with its id; `take(count, avoid)` gives new ids whose numbers are none of `avoid`."""
     holder: dict[int, Candidate] = {}
     reasons: dict[int, str | None] = {}
@@ -274,8 +270,7 @@ FORWARD: Mapping[Rel, tuple[str, bool]] = {
 }
 """The relation of the closed vocabulary that says it, and whether it is read from its other end."""
 
-UNRESOLVED = "x-unresolved"
-"""The key that keeps what a document says of another decision and that leads to no record."""
+UNRESOLVED = "x-unresolved"  # the key that keeps what a document says of another decision and that leads to no record
 
 _DIGITS = re.compile(r"\d{1,9}")
 _NUMBER = re.compile(r"(?:(?:ADRs?|decision)[-_ #]{0,3}|#)?0*(?P<number>\d{1,9})\Z", re.IGNORECASE)

@@ -27,8 +27,7 @@ class Outcome:
     """
 
     what: OutcomeKind
-    source: str
-    """The file or folder, from the root where it is inside; with ` · ADR-0007` for one entry of several."""
+    source: str  # the file or folder, from the root where it is inside; with ` · ADR-0007` for one entry of several
     record: str | None
     reason: str
 

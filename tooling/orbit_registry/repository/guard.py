@@ -28,13 +28,9 @@ AGENT_EDITABLE = frozenset(("attempts", "freshness", "status", "updated_at"))
 
 
 def write_step(
-    workspace: Workspace,
-    name: str,
-    changes: Iterable[FileChange],
-    *,
-    author: Author | None = None,
+    workspace: Workspace, name: str, changes: Iterable[FileChange], *, author: Author | None = None,
     taken_over: bool = False,
-) -> None:
+) -> None:  # fmt: skip
     """Make all changes as one journal step, unless they are refused; the caller holds the write lock.
 
     Without an `author` the environment decides who writes. `taken_over` texts from elsewhere may have secrets.

@@ -125,13 +125,9 @@ def fields_of(kind: Kind, text: str, file: str) -> dict[str, object]:
 
 
 def create_record(
-    workspace: Workspace,
-    kind: Kind,
-    author: Author,
-    fields: Mapping[str, object],
-    admit: PreWriteHook | None = None,
+    workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object], admit: PreWriteHook | None = None,
     attachments: Mapping[str, str] | None = None,
-) -> Record:
+) -> Record:  # fmt: skip
     """Write a new record with a code as id; a pending one goes into the inbox.
 
     `attachments` are texts of further files in its folder by name; a kind whose prose is a file needs them.

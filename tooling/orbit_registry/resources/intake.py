@@ -23,8 +23,7 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 KIND = "resource"
 DOC, SCRIPT = "doc", "script"
 SHARED = "shared"
-LARGEST = 1_000_000
-"""Bytes of a text that is taken over: a larger one is a data set, or a book that wants to be split."""
+LARGEST = 1_000_000  # bytes of a text that is taken over: a larger one is a data set, or a book that wants to be split
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}\Z")
 _NAME = re.compile(r"[^/\\\n\r\x00]{1,200}\Z")
 

@@ -33,8 +33,7 @@ PATH_VARIABLE = "ORBIT_RESOURCE_PATH"
 """Variable with the path of the script's own file: what is started is a copy of the checked bytes."""
 SECONDS = 600.0
 TIMED_OUT = 124  # the exit code where the time was over, as of `timeout`
-OUTPUT_LIMIT = 100_000
-"""Bytes of what a script printed that are kept, the last ones, where it is not shown as it comes."""
+OUTPUT_LIMIT = 100_000  # bytes of what a script printed that are kept, the last ones, where it is not shown as it comes
 _INTERPRETERS: Mapping[str, tuple[str, ...]] = {".py": (sys.executable,), ".sh": ("sh",), ".bash": ("bash",)}
 _DECIDING = ("id", "type", "status", "path", "content_hash")  # the fields of a record that decide what is run
 _GRACE = 2.0  # seconds that a script has to end when its time is over
@@ -49,8 +48,7 @@ class RunOptions:
     trust: bool = False  # whether the user vouches for a script that differs from the reviewed one
     passed: Sequence[str] = ()  # further variables of the environment that it gets
     surface: str = "cli"  # the door that it is asked through, as the event says it
-    captured: bool = False
-    """Whether what it prints is kept, instead of being shown as it comes; it gets no input then."""
+    captured: bool = False  # whether what it prints is kept, instead of being shown as it comes; it gets no input then
 
 
 @dataclass(frozen=True, slots=True)

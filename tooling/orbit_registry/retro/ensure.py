@@ -42,10 +42,8 @@ class EnsureRequest:
     fields: Mapping[str, object] = field(default_factory=dict)
     status: str = ""
     text: str | None = None
-    join: Callable[[Record], EnsureRequest] | None = None
-    """Merges the request with the existing record, under the lock."""
-    share: float = 0.0
-    """Share of the shorter headline's words that makes two records the same; 0: only the key counts."""
+    join: Callable[[Record], EnsureRequest] | None = None  # merges the request with the existing record, under the lock
+    share: float = 0.0  # share of the shorter headline's words that makes two records the same; 0: only the key counts
     line: int = 0  # line in a batch, from 1
 
     @property
@@ -146,8 +144,7 @@ class _Batch:
         self._of_kind: dict[str, dict[str, Record]] = {}
         self._near: dict[tuple[str, str], tuple[str, str]] = {}
         """Path of the record that says nearly the same as a new entry, by kind and key, and how it says it."""
-        self._wordings: dict[str, dict[str, str]] = {}
-        """Paths of the records of a kind, by their normalised wording."""
+        self._wordings: dict[str, dict[str, str]] = {}  # paths of the records of a kind, by their normalised wording
         self._touched: set[str] = set()
         self._ids: set[str] = set()
 

@@ -83,14 +83,9 @@ def retire(workspace: Workspace, record: Record, author: Author) -> Record:
 
 
 def transition(
-    workspace: Workspace,
-    record: Record,
-    to: str,
-    author: Author,
-    review: Review | None = None,
-    *,
+    workspace: Workspace, record: Record, to: str, author: Author, review: Review | None = None, *,
     dry_run: bool = False,
-) -> Record:
+) -> Record:  # fmt: skip
     """Set a record's status, and log the event if that was a verdict; see `lifecycle.transition`."""
     result = lifecycle.transition(workspace, record.id, to, author, review, dry_run=dry_run)
     verdict = lifecycle.review_outcome(record, to)

@@ -106,11 +106,9 @@ def similar_pairs(texts: Mapping[str, str], threshold: float = 0.55, only: Colle
 
 
 def pair_scores(
-    texts: Mapping[str, Mapping[str, int]],
-    threshold: float,
-    limit: int = MOST_PAIRS,
+    texts: Mapping[str, Mapping[str, int]], threshold: float, limit: int = MOST_PAIRS,
     only: Collection[str] | None = None,
-) -> Scores:
+) -> Scores:  # fmt: skip
     """Return the pairs of texts, each as counts of its terms, that reach a threshold; at most `limit`.
 
     By Cauchy and Schwarz the terms that a vector shares with another hold at least the threshold's square of its

@@ -15,8 +15,7 @@ from orbit_registry.workspace.files import document_text
 from orbit_registry.workspace.git import Commit, newest_commits, without_sites
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
-SURE, LIKELY = 1.0, 0.5
-"""What a clue weighs: a name or a citation is meant, files of one commit may meet by chance."""
+SURE, LIKELY = 1.0, 0.5  # what a clue weighs: a name or a citation is meant, files of one commit may meet by chance
 ENOUGH = 1.0  # what a file's clues must come to, so that having met in one commit is not enough
 MOST_GLOBS = 6
 MOST_SHARE = 0.2  # a scope that covers more of the project is shown nowhere but in briefs

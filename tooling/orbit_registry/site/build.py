@@ -24,14 +24,9 @@ BUILD_WAIT_SECONDS = 600.0
 
 
 def build_site(
-    registry: Registry,
-    out: Path,
-    base_url: str | None = None,
-    strict: bool = False,
-    progress: Progress = silent,
-    *,
+    registry: Registry, out: Path, base_url: str | None = None, strict: bool = False, progress: Progress = silent, *,
     snapshot: bool = True,
-) -> SiteResult:
+) -> SiteResult:  # fmt: skip
     """Write the site of a registry's records and documents into `out`, with the database for download if `snapshot`."""
     started, started_ns = time.perf_counter(), time.time_ns()
     workspace = registry.workspace

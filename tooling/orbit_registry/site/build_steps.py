@@ -145,14 +145,9 @@ def _task_lookup(publication: Publication) -> TaskLookup:
 
 
 def publish(
-    context: BuildContext,
-    generated: Path,
-    out: Output,
-    complaints: Sequence[Diagnostic] = (),
-    progress: Progress = silent,
-    *,
-    snapshot: bool = True,
-) -> SiteResult:
+    context: BuildContext, generated: Path, out: Output, complaints: Sequence[Diagnostic] = (),
+    progress: Progress = silent, *, snapshot: bool = True,
+) -> SiteResult:  # fmt: skip
     """Expand the generator's pages into `out`, remove what is stale, and return the result, without its time."""
     workspace, user_config = context.registry.workspace, context.sources.user_config
     version = key_of(context.code, templates_digest(context.sources.kinds))

@@ -123,8 +123,7 @@ class UserConfig:
     file: Path
     docs: str  # the folder of pages, from the repository's root
     data: dict[str, Any]
-    is_trusted: bool = False
-    """Whether MkDocs runs it in full anyway: what its pages load and run is its own business."""
+    is_trusted: bool = False  # whether MkDocs runs it in full anyway: what its pages load and run is its own business
     blocked_reason: str = ""  # why its code is not used; empty if it is
 
     @property

@@ -266,8 +266,7 @@ class RecordText:
     text: str
     path: str
     first_line: int
-    entry: tuple[int, int] | None = None
-    """First and last line of its entry in a document, the heading's line included."""
+    entry: tuple[int, int] | None = None  # first and last line of its entry in a document, the heading's line included
     document: str = ""  # the full text of that document
 
 

@@ -63,8 +63,7 @@ class Forge:
     branch: str
     commit: str | None = None
     form: Form | None = None  # none for a forge that is not known, which gets no links to files
-    folder: str = ""
-    """Folder of the workspace in the repository; paths are from the workspace, and leave it with `..`."""
+    folder: str = ""  # folder of the workspace in the repository; paths are from the workspace, and leave it with `..`
 
     def view(self, path: str) -> str | None:
         """Return the address of a file at the branch."""

@@ -31,12 +31,9 @@ class Section:
 
 
 def sections_of(
-    groups: Mapping[str, Sequence[str]],
-    kinds: Iterable[Kind],
-    records: Sequence[Record],
-    documents: Sequence[str],
+    groups: Mapping[str, Sequence[str]], kinds: Iterable[Kind], records: Sequence[Record], documents: Sequence[str],
     twins: Mapping[str, Twin],
-) -> list[Section]:
+) -> list[Section]:  # fmt: skip
     """Return the parts of `llms.txt`: the repository's own pages in `groups`, records by kind, documents, other pages.
 
     Pages are named by their URLs.

@@ -61,12 +61,9 @@ class Citers:
 
 
 def citers_of(
-    records: Sequence[Record],
-    references_of: Callable[[Record], References],
-    files: Mapping[str, References],
-    site: SiteMap,
-    titles: Mapping[str, str],
-) -> Citers:
+    records: Sequence[Record], references_of: Callable[[Record], References], files: Mapping[str, References],
+    site: SiteMap, titles: Mapping[str, str],
+) -> Citers:  # fmt: skip
     """Return who cites each record and each mirrored document, without citations of itself.
 
     A citation in a decision's entry of a document counts for the decision, not for the document.

@@ -98,8 +98,7 @@ class _Renderer:
     site: SiteMap
     top: int | None = None
     headings: list[Heading] = field(default_factory=list)
-    anchors: set[str] = field(default_factory=set)
-    """Names that the text gives places in it, as in `<a name="why">`."""
+    anchors: set[str] = field(default_factory=set)  # names that the text gives places in it, as in `<a name="why">`
     broken: dict[tuple[str, str], Destination] = field(default_factory=dict)
 
     def run(self) -> Prose:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 
-Progress = Callable[[str, int, int], None]
-"""Called with the step's name, how much of it is done, and how much there is."""
+Progress = Callable[[str, int, int], None]  # called with the step's name, how much of it is done, and how much there is
 
 
 def silent(step: str, done: int, of: int) -> None:

@@ -192,13 +192,9 @@ class SiteServer:
 
 
 def serve_site(
-    registry: Registry,
-    port: int = 8000,
-    out: Path | None = None,
-    say: Callable[[str], None] = print,
-    stop: threading.Event | None = None,
-    progress: Progress = silent,
-) -> None:
+    registry: Registry, port: int = 8000, out: Path | None = None, say: Callable[[str], None] = print,
+    stop: threading.Event | None = None, progress: Progress = silent,
+) -> None:  # fmt: skip
     """Build the site, serve it at 127.0.0.1, and build it again whenever something changed, until Ctrl-C or `stop`."""
     folder = out or registry.workspace.cache_folder / CACHE / "served"
     server = SiteServer(folder, port, live=True, started=False)  # a build may take long: a taken port is said before it

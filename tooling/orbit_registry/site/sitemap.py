@@ -93,8 +93,7 @@ class SiteMap:
     """Paths, as if they stood among the repository's own pages, of the pages that we write the source of."""
     listed: Sequence[str] | None = None  # the files that git tracks or would add, sorted; None if unknown
     assets: set[str] = field(default_factory=set)  # repository paths of images that pages show; expand copies them
-    probed: set[str] = field(default_factory=set)
-    """Repository paths that were looked for because a link leads there."""
+    probed: set[str] = field(default_factory=set)  # repository paths that were looked for because a link leads there
     destinations: dict[tuple[str, str], Destination] = field(default_factory=dict)
     """Destinations of links, by their file and target."""
     questions: dict[tuple[str, ...], None] = field(default_factory=dict)
@@ -256,17 +255,10 @@ def folder_anchor(folder: str) -> str:
 
 
 def site_map(
-    root: Path,
-    forge: Forge,
-    forms: IdForms,
-    records: Sequence[Record],
-    mirrored: Mapping[str, str],
-    curated: Mapping[str, str],
-    generated: Iterable[str],
-    design: str,
-    tasks: Iterable[str],
+    root: Path, forge: Forge, forms: IdForms, records: Sequence[Record], mirrored: Mapping[str, str],
+    curated: Mapping[str, str], generated: Iterable[str], design: str, tasks: Iterable[str],
     listed: Sequence[str] | None,
-) -> SiteMap:
+) -> SiteMap:  # fmt: skip
     """Return the map of a build: the records that are shown, the pages of documents by their path, tasks by name."""
     by_id: dict[str, set[str]] = defaultdict(set)
     by_legacy: dict[str, set[str]] = defaultdict(set)

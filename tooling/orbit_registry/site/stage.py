@@ -144,8 +144,7 @@ class StagedSite:
     digest: str
     titles: Mapping[str, str]
     nav: list[Any]
-    unlisted: tuple[str, ...]
-    """The generated pages that the navigation does not name, by their path among the pages."""
+    unlisted: tuple[str, ...]  # the generated pages that the navigation does not name, by their path among the pages
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -382,12 +381,9 @@ def dumped(config: Mapping[str, Any]) -> str:
 
 
 def _navigation(
-    sources: SiteSources,
-    generated: list[object],
-    user_files: list[str],
-    staged_names: set[str],
+    sources: SiteSources, generated: list[object], user_files: list[str], staged_names: set[str],
     problems: list[Diagnostic],
-) -> list[Any]:
+) -> list[Any]:  # fmt: skip
     if sources.user_config is None:
         return [{"Home": "index.md"}, *generated]
     pages = [name for name in sources.user_config.published(user_files) if is_markdown(name)]

@@ -87,13 +87,10 @@ class Relations:
     """
 
     def __init__(
-        self,
-        records: Iterable[Record],
-        freshness: Mapping[str, Freshness] = MappingProxyType({}),
-        today: date | None = None,
-        citers: Citers | None = None,
+        self, records: Iterable[Record], freshness: Mapping[str, Freshness] = MappingProxyType({}),
+        today: date | None = None, citers: Citers | None = None,
         matches: Mapping[str, FilesByGlob] = MappingProxyType({}),
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._freshness = freshness
         self.citers, self.matches = citers or Citers(), matches
         self.today = today or datetime.now(UTC).date()

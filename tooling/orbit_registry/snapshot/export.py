@@ -154,12 +154,10 @@ def fill_events(connection: duckdb.DuckDBPyConnection, table: str, lines: Sequen
     connection.execute(f"INSERT INTO {table} {_ROWS}", [list(lines), RETRIEVAL, list(NAMES)])
 
 
-STORAGE = "v1.2.0"
-"""The storage version that DuckDB 1.2 to 2.0 and the browser engine read."""
+STORAGE = "v1.2.0"  # the storage version that DuckDB 1.2 to 2.0 and the browser engine read
 TABLES = Path(__file__).with_name("tables.sql")
 MACROS = Path(__file__).with_name("macros.sql")
-SMALLEST_BUFFER = 1024 * 1024
-"""DuckDB reads through several buffers of twice the longest row, in bytes."""
+SMALLEST_BUFFER = 1024 * 1024  # duckDB reads through several buffers of twice the longest row, in bytes
 DIGEST = """
 SELECT bit_xor(md5_number(line)) FROM (
     SELECT concat_ws(chr(0), 'source', path, role, sha256, size) AS line FROM sources WHERE NOT inbox
@@ -332,14 +330,9 @@ COMPRESSION = "zstd"
 
 
 def export_snapshot(
-    workspace: Workspace,
-    file: Path,
-    parquet: Path | None = None,
-    *,
-    reading: Reading | None = None,
-    unfiltered: bool = False,
-    vectors: VectorSource | None = None,
-) -> list[Path]:
+    workspace: Workspace, file: Path, parquet: Path | None = None, *, reading: Reading | None = None,
+    unfiltered: bool = False, vectors: VectorSource | None = None,
+) -> list[Path]:  # fmt: skip
     """Write a copy of the snapshot without local state, and where asked a Parquet file a table; returns the paths.
 
     It holds what `site.publish` admits, or all that is shared where `unfiltered` is given. `reading` is what the caller

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 _REFERRING = ("links", "evidence", "supersedes", "superseded_by", "distinct_from")
 """The fields of the envelope that name other records; an entry that names a withheld one goes."""
-_TELLING_WORDS = 3
-"""Fewest words of a title that is redacted: a shorter one, such as `Error handling`, is common prose."""
+_TELLING_WORDS = 3  # fewest words of a title that is redacted: a shorter one, such as `Error handling`, is common prose
 _TELLING_FILE_WORDS = 2
 
 

@@ -40,8 +40,7 @@ class RelatedLink:
     rel: str
     derived: bool
     part: LinkedChunk | None = None  # where in a long text the link leads; None where it leads to all of it
-    others: tuple[Other, ...] = ()
-    """The records of the same file for other versions, where the link names the file."""
+    others: tuple[Other, ...] = ()  # the records of the same file for other versions, where the link names the file
 
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""

@@ -273,17 +273,11 @@ class Rows:
 
 
 def rows_of(
-    records: Iterable[Record],
-    sources: Iterable[Source] = (),
-    diagnostics: Iterable[Diagnostic] = (),
-    *,
-    freshness: Mapping[str, Freshness] = MappingProxyType({}),
-    inbox: str = "",
-    half_life_days: float | None = None,
-    references: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    citations: Iterable[Row] = (),
+    records: Iterable[Record], sources: Iterable[Source] = (), diagnostics: Iterable[Diagnostic] = (), *,
+    freshness: Mapping[str, Freshness] = MappingProxyType({}), inbox: str = "", half_life_days: float | None = None,
+    references: Mapping[str, Sequence[str]] = MappingProxyType({}), citations: Iterable[Row] = (),
     skills: Sequence[Skill] = (),
-) -> Rows:
+) -> Rows:  # fmt: skip
     """Return the rows of a collection; votes have keys where their half-life is given.
 
     `inbox` is the folder, from the root, whose records are this machine's alone; if an id is there and in git,

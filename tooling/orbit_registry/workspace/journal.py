@@ -18,8 +18,7 @@ from orbit_registry.workspace import files as disk
 from orbit_registry.workspace.workspace import Workspace
 
 _LIMIT = 20 * disk.DOCUMENT_LIMIT
-WRITTEN_ROOTS: set[Path] = set()
-"""Roots in which this process wrote records and whose push index is not synced yet."""
+WRITTEN_ROOTS: set[Path] = set()  # roots in which this process wrote records and whose push index is not synced yet
 
 
 @dataclass(frozen=True, slots=True)

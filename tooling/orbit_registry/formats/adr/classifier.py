@@ -51,8 +51,7 @@ _COPIES = re.compile(r"(?:^|/)(?:versioned_docs/version-|i18n/[^/]+/docusaurus-p
 _TO_FILL_IN = re.compile(r"(?:ADR|RFC|TEP|KEP|DR)[- #]?(?:N{3,}|X{3,}|\?{3,})(?!\w)")
 _PLACEHOLDER = re.compile(r"\{(?!\{)|\{\{[^{}]*\}\}$|[\[<]short title")
 """Placeholders of a template's title; `{{fn}} helper` is a real title."""
-_NO_TITLE = re.compile(r"^\{.*\}$|\btitle\b", re.IGNORECASE)
-"""Never a decision's title, whatever its status and text."""
+_NO_TITLE = re.compile(r"^\{.*\}$|\btitle\b", re.IGNORECASE)  # never a decision's title, whatever its status and text
 _INDEX_NAMES = word_set("index_names")
 _NOT_ADR_NAMES = _INDEX_NAMES | word_set("other_names")
 _NAME_ALONE = "a number in its name, but neither a title, nor a status, nor a section that holds a decision"

@@ -18,8 +18,7 @@ HEADER_KEYS = frozenset({"status", "date", "deciders", "tags", "changelog", "met
 """Sections of metadata; the first other one ends the header."""
 EVIDENCE = frozenset({"decision", "consequences", "options", "context", "drivers", "positive", "negative", "rationale"})
 
-_ORNAMENT = re.compile(r"^[^\w(\[{<]+|[^\w)\]}>?!]+$")
-"""Decoration around a heading's words: pictures, marks, a colon."""
+_ORNAMENT = re.compile(r"^[^\w(\[{<]+|[^\w)\]}>?!]+$")  # decoration around a heading's words: pictures, marks, a colon
 _TAG = re.compile(r"</?[a-z][^<>]{0,200}>|<!--.{0,200}?-->", re.IGNORECASE)
 _PARTS = re.compile(r"\s*[/(（)）|｜]\s*")
 _VALUED = re.compile(

@@ -137,7 +137,5 @@ class AdrFile:
     entries: tuple[AdrDocument, ...]
     problems: tuple[Problem, ...] = ()
     skipped_reason: str | None = None
-    candidate: AdrDocument | None = None
-    """The decision in a text that was skipped, for callers that know it is one."""
-    in_series: bool = False
-    """Whether the document numbers itself in a named series: `CIP: 1` in `CIP-0001/README.md`."""
+    candidate: AdrDocument | None = None  # the decision in a text that was skipped, for callers that know it is one
+    in_series: bool = False  # whether the document numbers itself in a named series: `CIP: 1` in `CIP-0001/README.md`

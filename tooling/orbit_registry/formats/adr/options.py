@@ -105,8 +105,7 @@ class _Unit:
     body: str
     verdict: str = ""
     cost: str = ""
-    is_explicit: bool = False
-    """The verdict is at the beginning or the end of the name, or at the beginning of the text."""
+    is_explicit: bool = False  # the verdict is at the beginning or the end of the name, or at the beginning of the text
 
 
 def read_options(document: Document, span: Span) -> Options:

@@ -45,8 +45,7 @@ class ResolveReport:
     operation: str | None  # merge, rebase, cherry-pick or revert; None where git names none
     renumbered: tuple[Renumbered, ...] = ()
     files: tuple[citing.ChangedFile, ...] = ()  # files that changed, were merged or moved
-    unresolved: Mapping[str, str] = field(default_factory=dict)
-    """Records, logs and votes that need a person, and why."""
+    unresolved: Mapping[str, str] = field(default_factory=dict)  # records, logs and votes that need a person, and why
     others: tuple[str, ...] = ()  # files in conflict that are none of the registry's
     unclear: tuple[citing.Unclear, ...] = ()
     unstaged: tuple[str, ...] = ()
@@ -200,12 +199,9 @@ def _later_citations(resolution: Resolution) -> Iterator[citing.Unclear]:
 
 
 def _meaning(
-    resolution: Resolution,
-    records: RecordSet,
-    ids: frozenset[str],
-    renames: Mapping[Side, Mapping[str, str]],
+    resolution: Resolution, records: RecordSet, ids: frozenset[str], renames: Mapping[Side, Mapping[str, str]],
     lines: Mapping[Side, Mapping[str, set[str]]],
-) -> citing.CitationMap:
+) -> citing.CitationMap:  # fmt: skip
     everywhere = {side: set().union(*by_path.values()) if by_path else set() for side, by_path in lines.items()}
     sides: tuple[Side, ...] = ("ours", "theirs")
     base_ids = resolution.subjects.ids("base")
