@@ -135,10 +135,7 @@ def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bo
 
 
 def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
-    """Remove our entries from a settings file; an empty file goes, and the launcher with its last user.
-
-    Raises: as `install`.
-    """
+    """Remove our entries from a settings file; an empty file goes, and the launcher with its last user."""
     scope, file = settings_file(agent, scope)
     path = settings_path(root, file)
     text = file_text(path)

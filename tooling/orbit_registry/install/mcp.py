@@ -66,10 +66,7 @@ def install_server(root: Path, agent: Agent, *, dry_run: bool = False) -> Server
 
 
 def uninstall_server(root: Path, agent: Agent, *, dry_run: bool = False) -> ServerState:
-    """Remove our server from an agent's file; a file with only our server is removed.
-
-    Raises: as `install_server`.
-    """
+    """Remove our server from an agent's file; a file with only our server is removed."""
     file, path, text = _file(root, agent)
     new_text = text
     if text is not None:

@@ -316,18 +316,12 @@ class CommandFileSettings:
         return self._template().replace(COMMAND, self._quoted(command))
 
     def without_entries(self, text: str, what: str) -> str | None:
-        """Return None: the file is ours, as a whole.
-
-        Raises: as `with_entries`.
-        """
+        """Return None: the file is ours, as a whole."""
         self._refuse(text, what)
         return None
 
     def commands(self, text: str, what: str) -> list[str]:
-        """Return the command in the file.
-
-        Raises: as `with_entries`.
-        """
+        """Return the command in the file."""
         self._refuse(text, what)
         before, _, after = next(line for line in self._template().splitlines() if COMMAND in line).partition(COMMAND)
         lines = [line for line in text.splitlines() if line.startswith(before) and line.endswith(after)]

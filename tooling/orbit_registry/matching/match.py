@@ -110,10 +110,7 @@ def _way(glob: str) -> dict[str, str]:
 
 
 def current_index(workspace: Workspace) -> Index:
-    """Return the push index, brought up to date.
-
-    Where the disk refuses, the index is made in memory.
-    """
+    """Return the push index, brought up to date; where the disk refuses, it is made in memory."""
     index: Index | reader.NoIndex
     try:
         sync_index(workspace)
