@@ -417,11 +417,15 @@ _MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
 _COMMENTS = re.compile(r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL)
 _TOML = re.compile(r"\ufeff?\+{3}[ \t]*\r?\n(?:(?!\+{3})[^\n]*\n){0,400}?\+{3}[ \t]*(?:\r?\n|\Z)")
 _TOML_LINE = re.compile(r"^[ \t]*[\w-]+[ \t]*=", re.MULTILINE)
+_PLAIN_START = re.compile(r"[#*>|!`]|[-+]\s|\w+[ \t,.]")
+"""How a text without front matter begins, as far as its first characters tell."""
 _FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text
 
 
 def content_start(text: str) -> int:
     """Return the offset after the front matter or the byte order mark."""
+    if _PLAIN_START.match(text):
+        return 0
     lines = TextLines(text)
     return lines.start_of(find_front_matter(text, lines)[1]) or int(text.startswith("\ufeff"))
 

@@ -44,8 +44,10 @@ _ALERTS = frozenset({"note", "tip", "important", "warning", "caution"})  # the t
 _VOID = re.compile(r"<(br|hr|img|input|wbr)\b((?:[^>\"]|\"[^\"]*\")*)>")
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _BLANKS, _BREAK = re.compile(" {2,}"), re.compile(r" *(\\\n) *")
-_SPACES = re.compile(r"[ \t\r\n\f]+")
+_SPACES = re.compile(r"[ \t\r\n\f]{2,}|[\t\r\n\f]")
+"""White space that is not one blank, as most is."""
 _SPECIAL = re.compile(r"[\\`*\[\]<]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w{1,32};)|~(?=~)")
+_MAY_BE_SPECIAL = re.compile(r"[\\`*\[\]<_&~]")
 _OPENING = re.compile(r"^(\d{1,9}(?=[.)](?:\s|$)))?(#{1,6}(?=\s|$)|[-+.)](?=\s|$)|>|[=-]+$)", re.MULTILINE)
 """What would open a block at the start of a paragraph's line."""
 _TICKS = re.compile(r"`+")
@@ -252,7 +254,8 @@ def _classes(element: Element) -> list[str]:
 
 
 def _is_dropped(element: Element) -> bool:
-    return element.tag == "nav" or not _DROPPED_CLASSES.isdisjoint(_classes(element))
+    names = element.get("class")
+    return element.tag == "nav" or (names is not None and not _DROPPED_CLASSES.isdisjoint(names.split()))
 
 
 def _plain(element: Element) -> str:
@@ -268,11 +271,12 @@ def _text(text: str | None) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\g<0>", text)
+    return _SPECIAL.sub(r"\\\g<0>", text) if _MAY_BE_SPECIAL.search(text) else text
 
 
 def _squeezed(text: str) -> str:
-    return _BREAK.sub(r"\1", _BLANKS.sub(" ", text)).strip().removesuffix("\\").strip()
+    line = _BLANKS.sub(" ", text) if "  " in text else text
+    return (_BREAK.sub(r"\1", line) if "\\\n" in line else line).strip().removesuffix("\\").strip()
 
 
 def _code(text: str) -> str:

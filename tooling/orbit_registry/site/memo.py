@@ -65,7 +65,7 @@ class PageCache:
 
     def value(self, name: str, inputs: object, make: Callable[[], Any]) -> Any:
         """Return a value that belongs to no file; `make` it if its inputs changed."""
-        key, entry = key_of(inputs), self._stored.get(name)
+        key, entry = key_of(inputs), self._entries.get(name) or self._stored.get(name)
         if entry is None or entry[0] != key:
             entry = _as_stored([key, "", [], make(), []])
         self._entries[name] = entry
