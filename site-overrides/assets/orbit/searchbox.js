@@ -151,8 +151,9 @@ const openBox = (box) => {
   };
   const enter = () => {
     open(true);
-    load().catch(() => (titles = null));
     show();
+    const idle = globalThis.requestIdleCallback ?? setTimeout;
+    load().then(() => idle(() => ready().catch(() => {})), () => (titles = null)); // the first key need not wait for the words
   };
   input.addEventListener("focus", enter);
   input.addEventListener("input", show);
