@@ -59,7 +59,7 @@ EDITS = {
     "nothing": (lambda text: text, []),
     "another line": (lambda text: text.replace("return 1", "return 2"), []),
     "a line above": (lambda text: "import re\n" + text, []),
-    "CRLF": (lambda text: text.replace("return 1", "return 2").replace("\n", "\r\n"), ["src/app.py:5:5"]),
+    "CRLF": (lambda text: text.replace("return 1", "return 2").replace("\n", "\r\n"), []),
     "the first line of the match": (lambda text: text.replace("print(", "print( "), ["src/app.py:5:5"]),
     "a new match": (lambda text: text + "    print(2)\n", ["src/app.py:12:5"]),
 }
@@ -86,6 +86,35 @@ def test_a_moved_file_brings_nothing_new_and_a_deleted_one_is_gone(project: Path
     assert places(check(project, against="main")) == []
     (project / "src/main.py").unlink()
     assert places(check(project, against="main")) == []
+
+
+def test_a_moved_match_is_not_new_and_a_copied_one_is(project: Path) -> None:
+    file = project / "src/app.py"
+    text = file.read_text("utf-8")
+    block = "    print(\n        1,\n    )\n"
+    write(project, "src/app.py", text.replace(block, "    pass\n"))
+    write(project, "src/other.py", "def h():\n" + block)
+    assert places(check(project, against="main")) == []
+    write(project, "src/app.py", text)
+    assert places(check(project, against="main")) == ["src/other.py:2:5"]
+
+
+def test_a_removed_check_is_noticed_where_the_change_breaks_it(project: Path) -> None:
+    write(project, "src/new.py", "print(1)\n")
+    decide(project)
+    assert messages(check(project, against="main"), "ORB1008") == [
+        "this change weakens ADR-0001/no-print and breaks it at src/new.py:1"
+    ]
+    decide(project, NO_PRINT, status="rejected")
+    assert messages(check(project, against="main"), "ORB1008") == []
+
+
+def test_a_file_that_lacked_what_it_must_have_is_old(project: Path) -> None:
+    must = {"id": "header", "must": "have", "in": ["**/*.py"], "text": {"words": ["Copyright"], "where": "any"}}
+    decide(project, {**must, "level": "error", "passes": ["# Copyright"], "fails": ["x"]})
+    write(project, "src/app.py", (project / "src/app.py").read_text("utf-8") + "x = 1\n")
+    write(project, "src/new.py", "x = 1\n")
+    assert places(check(project, against="main")) == ["src/new.py:1:1"]
 
 
 def test_new_files_and_strange_names_are_seen(project: Path) -> None:

@@ -284,7 +284,8 @@ def collect_inputs(
     texts = {path: hashes.get(path, FileValue(path)) for path in sorted(paths)}
     dependencies = Dependencies.of(reading.collection.records, evidence_kinds(workspace.config))
     filesystem = probe(workspace, dependencies, facts.tracked, facts.untracked)
-    records = [record for record in reading.collection.records if "checks" in record.data]
+    changed = facts.changed or () if against is not None else ()  # whose checks may have been removed
+    records = [record for record in reading.collection.records if "checks" in record.data or record.path in changed]
     enforced: tuple[Diagnostic, ...] = ()
     if records:
         from orbit_registry.enforce.run import enforce  # most projects have no check

@@ -31,6 +31,11 @@ def changed_lines(git: Git, base: str, untracked: Sequence[str] = ()) -> Mapping
     return {**changes, **dict.fromkeys(untracked, EVERY_LINE)}
 
 
+def earlier_files(git: Git, base: str) -> list[str]:
+    """Return the files that a change edits, moves or deletes, by their names before it."""
+    return git.run_names("diff", "--name-only", "-z", "--no-renames", "--relative", "--diff-filter=MDT", base, "--")
+
+
 def touches(ranges: Ranges, first: int, last: int) -> bool:
     """Say whether a range of lines has a changed one."""
     return any(first < lines.stop and last >= lines.start for lines in ranges)

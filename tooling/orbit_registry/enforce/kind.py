@@ -14,6 +14,7 @@ from orbit_registry.enforce import kinds
 from orbit_registry.model.schema import RecordSchema
 
 MOST_SHOWN = 80
+_MOST_COMPARED = 400
 Fields = Mapping[str, Any]
 
 
@@ -26,12 +27,13 @@ class NotRunError(Exception):
 
 
 class Match(NamedTuple):
-    """A place in a text, and the text there in one line."""
+    """A place in a text, the text there in one line, and its whole lines, by which a moved one is known."""
 
     line: int
     column: int
     end_line: int
     text: str
+    lines: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,9 @@ def match_at(text: str, start: int, end: int) -> Match:
     column = start - text.rfind("\n", 0, start)
     shown = " ".join(text[start : min(end, start + 4 * MOST_SHOWN)].split())
     shown = shown if len(shown) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 1]}…"
-    return Match(line, column, line + text.count("\n", start, end), shown)
+    last = text.find("\n", end)
+    lines = " ".join(text[start - column + 1 : last if last >= 0 else len(text)][:_MOST_COMPARED].split())
+    return Match(line, column, line + text.count("\n", start, end), shown, lines)
 
 
 WORDS = {

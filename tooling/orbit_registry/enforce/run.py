@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.enforce.allow import Allow, allows_in
-from orbit_registry.enforce.changes import Ranges, changed_lines, touches
+from orbit_registry.enforce.changes import Ranges, changed_lines, earlier_files, touches
 from orbit_registry.enforce.kind import Finder, InvalidCheckError, Match, NotRunError, Survey, Tree
 from orbit_registry.enforce.spec import LEVELS, DecisionCheck, SpecProblem, checks_of
 from orbit_registry.errors import OrbitError
@@ -20,8 +20,9 @@ from orbit_registry.formats.yaml import position_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import count_matches
+from orbit_registry.repository.codec import data_in
 from orbit_registry.workspace.cache import digest
-from orbit_registry.workspace.files import inside, read_bytes
+from orbit_registry.workspace.files import inside, read_bytes, walk
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 FILE_LIMIT = 1 << 20
@@ -73,20 +74,23 @@ class Runner:
         return FileMatches(matches, [*allows_in(text)], not_run)
 
 
-def files_of(tracked: Sequence[str] | None, untracked: Sequence[str]) -> list[str]:
+def files_of(workspace: Workspace, tracked: Sequence[str] | None, untracked: Sequence[str]) -> list[str]:
     """Return the files that checks look at: all but the records' own."""
-    return [path for path in (*(tracked or ()), *untracked) if not path.startswith(f"{ORBIT}/")]
+    paths = (*tracked, *untracked) if tracked is not None else walk(workspace.root, hidden=False)
+    return [path for path in paths if not path.startswith(f"{ORBIT}/")]
 
 
 def enforce(
     workspace: Workspace, records: Iterable[Record], tracked: Sequence[str] | None, untracked: Sequence[str], *,
-    against: str | None = None, proposed: bool = False, definitions_only: bool = False,
+    against: str | None = None, proposed: bool = False, definitions_only: bool = False, name: str = "",
 ) -> tuple[Diagnostic, ...]:  # fmt: skip
     """Return what the checks of live records find, and what is wrong with them.
 
-    With `against`, only matches that touch lines changed since then; `definitions_only` looks at no file.
+    With `against`, only matches that touch lines changed since then; `definitions_only` looks at no file. `name`: only
+    this check.
     """
-    open_checks = [check for record in records if record.phase != "closed" for check in checks_of(record)]
+    records = [record for record in records if record.phase != "closed"]
+    open_checks = [check for record in records for check in checks_of(record) if name in ("", check.name)]
     report = _Report(workspace)
     for check in open_checks:
         for problem in check.problems:
@@ -95,11 +99,26 @@ def enforce(
     runner = Runner(dict(_runnable(selected, report)))
     if definitions_only:
         return tuple(report.diagnostics)
-    files = files_of(tracked, untracked)
+    files = files_of(workspace, tracked, untracked)
     base = workspace.git.merge_base(against) if against is not None else None
     change = Change(base, changed_lines(workspace.git, base, untracked)) if base is not None else None
     _Tree(workspace, runner, files, report, change).run()
+    if change is not None:
+        before = _at_base(workspace, records, change)
+        earlier = Runner(dict(_runnable(before, _Report(workspace))))
+        _Tree(workspace, earlier, files, report, change).add_weakened()
     return tuple(report.diagnostics)
+
+
+def _at_base(workspace: Workspace, records: Iterable[Record], change: Change) -> Iterator[DecisionCheck]:
+    """Yield the checks of changed live records as they were in the commit that a change starts from."""
+    for record in records:
+        if record.phase == "live" and record.path in change.lines:
+            content = workspace.git.read(change.base, record.path)
+            data = data_in(content.decode("utf-8", "replace")) if content is not None else None
+            earlier = Record(record.kind, data, record.path) if data is not None and "status" in data else None
+            if earlier is not None and earlier.phase == "live":
+                yield from checks_of(earlier)
 
 
 def _runnable(
@@ -128,17 +147,18 @@ class _Report:
         """Add a finding; a proposed record gets notes alone."""
         severity = severity or (Severity.ERROR if code in ("ORB1001", "ORB1002") else Severity.WARNING)
         severity = severity if check.record.phase == "live" else Severity.NOTE
-        location = location or self._place(check.record, ("checks", check.number))
+        location = location or self.place(check.record, ("checks", check.number))
         self.diagnostics.append(
             Diagnostic(code, severity, message, location, hint, check.record.id, check=name, allowed=allowed)
         )
 
     def add_problem(self, check: DecisionCheck, problem: SpecProblem) -> None:
         """Add what is wrong with a check itself."""
-        location = self._place(check.record, problem.pointer)
+        location = self.place(check.record, problem.pointer)
         self.add(check, problem.code, problem.message, location, hint=problem.hint)
 
-    def _place(self, record: Record, pointer: tuple[str | int, ...]) -> Location:
+    def place(self, record: Record, pointer: tuple[str | int, ...]) -> Location:
+        """Return the location of a field of a record."""
         try:
             text = read_bytes(inside(self.workspace.root, record.path), limit=FILE_LIMIT).decode("utf-8", "replace")
             return Location(record.path, position_of(text, pointer))
@@ -172,21 +192,44 @@ class _Tree:
 
     def run(self) -> None:
         """Add the findings of all checks."""
-        index = self.runner.index()
-        scopes: dict[str, list[str]] = {name: [] for name in self.runner.checks}
-        names_of: dict[str, list[str]] = {}
-        for path in self.files:
-            for name, _ in index.match(path):
-                scopes[name].append(path)
-                finder = self.runner.checks[name][1]
-                if isinstance(finder, Finder) and finder.reads(path):
-                    names_of.setdefault(path, []).append(name)
+        scopes, names_of = self._scopes(self.files)
         self._blind(scopes, names_of)
         self._surveys(scopes)
         if self.change is not None:
             names_of = {path: names for path, names in names_of.items() if path in self.change.lines}
         values = self._values(names_of)
         self._add_matches(names_of, values)
+
+    def add_weakened(self) -> None:
+        """Add the checks that found something in the changed lines before the change weakened them."""
+        reported = {(row.check, row.location.path): list(Severity).index(row.severity)
+                    for row in self.report.diagnostics if row.check}  # fmt: skip
+        paths = [path for path in self.files if self.change is not None and path in self.change.lines]
+        names_of = self._scopes(paths)[1]
+        for path, names in names_of.items():
+            content = (self._text(path) or "").encode("utf-8")
+            for name, matches in self.runner.read(names, path, content).matches.items():
+                check = self.runner.checks[name][0]
+                line = next((row.line for row in matches if self._is_changed(path, row.line, row.end_line)), None)
+                weight = list(Severity).index(LEVELS[check.level])
+                if line is not None and check.must == "not" and reported.get((name, path), 9) > weight:
+                    message = f"this change weakens {name} and breaks it at {path}:{line}"
+                    hint = "leave the check unchanged, or weaken it in a change of its own"
+                    place = self.report.place(check.record, ("checks",))
+                    self.report.add(check, "ORB1008", message, place, hint=hint)
+
+    def _scopes(self, paths: Sequence[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+        """Return the files of each check, and the checks that read each file."""
+        index = self.runner.index()
+        scopes: dict[str, list[str]] = {name: [] for name in self.runner.checks}
+        names_of: dict[str, list[str]] = {}
+        for path in paths:
+            for name, _ in index.match(path):
+                scopes[name].append(path)
+                finder = self.runner.checks[name][1]
+                if isinstance(finder, Finder) and finder.reads(path):
+                    names_of.setdefault(path, []).append(name)
+        return scopes, names_of
 
     def _blind(self, scopes: Mapping[str, list[str]], names_of: Mapping[str, list[str]]) -> None:
         """Add checks that look at no file, and exceptions that match none."""
@@ -210,7 +253,7 @@ class _Tree:
                 if finder.is_reference:
                     self.report.add(check, "ORB1009", what)
                 elif not path:
-                    self.report.break_of(check, what, self.report._place(check.record, ("checks", check.number)))
+                    self.report.break_of(check, what, self.report.place(check.record, ("checks", check.number)))
                 elif self.change is None or path in self.change.lines:
                     self.report.break_of(check, what, Location(path))
 
@@ -259,29 +302,50 @@ class _Tree:
 
     def _add_matches(self, names_of: Mapping[str, list[str]], values: Mapping[str, FileMatches]) -> None:
         used: set[tuple[str, Allow]] = set()
+        older = self._older()
         has_match = {name for value in values.values() for name in value.matches}
         for name, (check, finder) in self.runner.checks.items():
             if check.must == "have" and isinstance(finder, Finder):
-                self._missing(check, [path for path in values if name in names_of[path]], values, name in has_match)
+                paths = [path for path in values if name in names_of[path] and older.get(path, {}).get(name) != []]
+                self._missing(check, paths, values, name in has_match)
                 continue
-            for path in values:
-                for match in values[path].matches.get(name, ()):
-                    self._add_match(check, path, match, values[path].allows, used)
+            matches = [(path, match) for path in values for match in values[path].matches.get(name, ())]
+            rooms = Counter(match.lines for _, match in matches)  # how many of each line are new, and not moved
+            rooms.subtract(line for lines in older.values() for line in lines.get(name, ()))
+            for path, match in matches:
+                self._add_match(check, path, match, values[path].allows, used, rooms)
         for path, value in values.items():
             for allow in value.allows:
                 if (path, allow) not in used and self._is_changed(path, allow.line, allow.line):
                     self._unused(path, allow, names_of[path])
 
     def _add_match(
-        self, check: DecisionCheck, path: str, match: Match, allows: Sequence[Allow], used: set[tuple[str, Allow]]
-    ) -> None:
+        self, check: DecisionCheck, path: str, match: Match, allows: Sequence[Allow], used: set[tuple[str, Allow]],
+        rooms: Counter[str],
+    ) -> None:  # fmt: skip
         allow = next((allow for allow in allows if allow.is_for(check.name, match.line, match.end_line)), None)
         if allow is not None:
             used.add((path, allow))
-        if self._is_changed(path, match.line, match.end_line):
+        if self._is_changed(path, match.line, match.end_line) and rooms[match.lines] > 0:
+            rooms[match.lines] -= 1
             location = Location(path, Position(match.line, match.column))
             reason = allow.reason if allow else None
             self.report.break_of(check, f"`{match.text}`", location, reason or None, is_bare=reason == "")
+
+    def _older(self) -> Mapping[str, Mapping[str, list[str]]]:
+        """Return the lines that each check matched in the changed files before the change, by file."""
+        if self.change is None:
+            return {}
+        git = self.workspace.git
+        paths = earlier_files(git, self.change.base)
+        names_of = self._scopes(paths)[1]
+        objects = {f"{self.change.base}:{git.prefix}{path}": path for path in names_of}
+        older: dict[str, dict[str, list[str]]] = {}
+        for blob, content in git.blobs(objects, check=False).items():
+            path = objects[blob]
+            matches = self.runner.read(names_of[path], path, content[:FILE_LIMIT]).matches
+            older[path] = {name: [match.lines for match in matches.get(name, ())] for name in names_of[path]}
+        return older
 
     def _missing(
         self, check: DecisionCheck, paths: Sequence[str], values: Mapping[str, FileMatches], has_match: bool

@@ -36,6 +36,10 @@ _CODES = (
         "remove the comment, or correct the id",
     ),
     (
+        "ORB1008", "check-weakened", Severity.WARNING, "A change weakens a check and breaks it.",
+        "leave the check unchanged, or weaken it in a change of its own",
+    ),
+    (
         "ORB1009", "reference-off", Severity.WARNING, "A rule of another program, named by a record, is off.",
         "switch the rule on, or correct its name",
     ),
