@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from orbit_registry.checks.duplicates import Neighbour
     from orbit_registry.checks.engine import CheckOutcome, Fix
     from orbit_registry.checks.scopes import Unmatched
+    from orbit_registry.enforce.coverage import Enforcement
+    from orbit_registry.enforce.trial import Trial
     from orbit_registry.matching import match as matches
     from orbit_registry.matching.match import Coverage
     from orbit_registry.model.freshness import Freshness
@@ -414,6 +416,20 @@ class Registry:
         from orbit_registry.matching.match import coverage
 
         return coverage(self.workspace)
+
+    def enforcement(self) -> Enforcement:
+        """Return how far each live decision is enforced."""
+        from orbit_registry.enforce.coverage import enforcement
+
+        return enforcement(self.workspace, self.collection.records)
+
+    def try_checks(self, name: str = "", file: str | None = None) -> Trial:
+        """Run the checks of a record over the tree, or one (`ID/CHECK`), or those of a YAML file."""
+        from orbit_registry.enforce.trial import record_of_file, try_checks
+
+        any_id, _, check = name.rpartition("/") if "/" in name else (name, "", "")
+        record = record_of_file(self.workspace, file) if file is not None else self._found(any_id)
+        return try_checks(self.workspace, record, check)
 
     def suggest_scopes(self, any_ids: Sequence[str] = ()) -> Mapping[str, list[Proposal]]:
         """Return globs for the given records, or for all open ones without globs, by path."""

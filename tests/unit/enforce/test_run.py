@@ -60,7 +60,7 @@ EDITS = {
     "another line": (lambda text: text.replace("return 1", "return 2"), []),
     "a line above": (lambda text: "import re\n" + text, []),
     "CRLF": (lambda text: text.replace("return 1", "return 2").replace("\n", "\r\n"), []),
-    "the first line of the match": (lambda text: text.replace("print(", "print( "), ["src/app.py:5:5"]),
+    "the line of the match": (lambda text: text.replace("print(", "x = print("), ["src/app.py:5:9"]),
     "a new match": (lambda text: text + "    print(2)\n", ["src/app.py:12:5"]),
 }
 

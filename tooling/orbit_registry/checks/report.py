@@ -36,7 +36,7 @@ def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
         code = diagnostic.rule
         printed[code] += 1
         if printed[code] <= most:
-            yield from _diagnostic_lines(diagnostic)
+            yield from diagnostic_lines(diagnostic)
         elif printed[code] == totals[code]:
             more = "orbit check --format json" if most == MOST else f"orbit check --code {code}"
             yield f"    … and {totals[code] - most:,} more {code}: `{more}`"
@@ -56,7 +56,8 @@ def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
         yield f"{resolved} gone: `orbit baseline update`"
 
 
-def _diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
+def diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
+    """Yield the lines that report a finding as text."""
     where = printable(str(diagnostic.location))
     yield f"{where}: {diagnostic.severity} {diagnostic.rule} {printable(diagnostic.message)}"
     if diagnostic.hint:
@@ -182,7 +183,7 @@ def _junit(outcome: CheckOutcome) -> str:
 
 def _add_result(case: ElementTree.Element, group: list[Diagnostic]) -> None:
     errors = [diagnostic for diagnostic in group if diagnostic.severity is Severity.ERROR]
-    text = "\n".join(line for diagnostic in group for line in _diagnostic_lines(diagnostic))
+    text = "\n".join(line for diagnostic in group for line in diagnostic_lines(diagnostic))
     if errors:
         message = {"message": _xml(printable(errors[0].message)), "type": errors[0].rule}
         ElementTree.SubElement(case, "failure", message).text = _xml(text)

@@ -90,8 +90,9 @@ def explain(path: str, project: str, output: str) -> None:
 
 
 @click.command()
+@click.option("--enforced", is_flag=True, help="Show how far decisions are enforced by checks instead.")
 @format_option
-def coverage(output: str) -> None:
+def coverage(enforced: bool, output: str) -> None:
     """Show which files have which records.
 
     It also lists files without records, and records that match no file or very many.
@@ -99,7 +100,12 @@ def coverage(output: str) -> None:
     \b
     orbit coverage
     orbit coverage --format json
+    orbit coverage --enforced
     """
+    if enforced:
+        report = open_registry().enforcement()
+        emit(output, report.as_data(), report.text(), next_commands=["orbit check"])
+        return
     result = open_registry().coverage()
     emit(output, result.as_data(), result.text())
     if output == "text" and result.uncovered:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.enforce.allow import Allow, allows_in
 from orbit_registry.enforce.changes import Ranges, changed_lines, earlier_files, touches
 from orbit_registry.enforce.kind import Finder, InvalidCheckError, Match, NotRunError, Survey, Tree
 from orbit_registry.enforce.spec import LEVELS, DecisionCheck, SpecProblem, checks_of
+from orbit_registry.enforce.syntax import Allow, allows_in
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.globs import GlobIndex
 from orbit_registry.formats.position import Position
@@ -214,7 +214,7 @@ class _Tree:
                 weight = list(Severity).index(LEVELS[check.level])
                 if line is not None and check.must == "not" and reported.get((name, path), 9) > weight:
                     message = f"this change weakens {name} and breaks it at {path}:{line}"
-                    hint = "leave the check unchanged, or weaken it in a change of its own"
+                    hint = "leave the check unchanged, or weaken it in a separate change"
                     place = self.report.place(check.record, ("checks",))
                     self.report.add(check, "ORB1008", message, place, hint=hint)
 

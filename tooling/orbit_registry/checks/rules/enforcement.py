@@ -37,7 +37,7 @@ _CODES = (
     ),
     (
         "ORB1008", "check-weakened", Severity.WARNING, "A change weakens a check and breaks it.",
-        "leave the check unchanged, or weaken it in a change of its own",
+        "leave the check unchanged, or weaken it in a separate change",
     ),
     (
         "ORB1009", "reference-off", Severity.WARNING, "A rule of another program, named by a record, is off.",

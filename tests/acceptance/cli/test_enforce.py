@@ -1,0 +1,44 @@
+"""`orbit enforce` and `orbit coverage --enforced` on a small project."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.files import write
+from tests.unit.enforce.test_run import NO_PRINT, decide
+
+CHECK = 'checks:\n  - id: a\n    in: ["**/*.py"]\n    text: {words: [%s]}\n    passes: [x]\n    fails: ["print(1)"]\n'
+
+
+@pytest.fixture
+def root(shell: Any) -> Path:
+    path: Path = shell.root
+    decide(path, {**NO_PRINT, "level": "advice"}, status="proposed", number=9)
+    write(path, "src/app.py", "print(1)\nprint(2)  # orbit: allow ADR-0009 because it is a demo\n")
+    return path
+
+
+@pytest.mark.usefixtures("root")
+def test_a_proposed_check_can_be_tried(shell: Any) -> None:
+    data = shell.data("enforce", "try", "ADR-0009/no-print")
+    assert data == {"checks": ["ADR-0009/no-print"], "matches": 1, "allowed": 1, "problems": 0}
+    assert "src/app.py:1:1: note ADR-0009/no-print" in shell("enforce", "try", "ADR-0009")[1]
+    code, _, error = shell("enforce", "try", "ADR-0009/nope")
+    assert (code, "has no check `nope`" in error) == (1, True)
+
+
+def test_a_file_can_hold_checks_to_try(root: Path, shell: Any) -> None:
+    write(root, "draft.yaml", CHECK % '"print("')
+    assert shell.data("enforce", "try", "--file", "draft.yaml")["matches"] == 2
+    write(root, "draft.yaml", CHECK % "prnt")
+    code, out, _ = shell("enforce", "try", "--file", "draft.yaml")
+    assert (code, "ORB1002" in out) == (1, True)
+    write(root, "draft.yaml", "checks: 3\n")
+    assert "`checks` is a number, not a list" in shell("enforce", "try", "--file", "draft.yaml")[2]
+
+
+def test_coverage_counts_the_decisions_that_are_enforced(root: Path, shell: Any) -> None:
+    decide(root, NO_PRINT, number=9)
+    data = shell.data("coverage", "--enforced")
+    assert (data["share"], data["counts"]["enforced"], data["counts"]["unclassified"]) == (0.333, 1, 2)
+    assert "33% of the decisions" in shell("coverage", "--enforced")[1]

@@ -1,0 +1,51 @@
+"""Trial of checks over the whole tree: those of a record, or of a file that is not part of one yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from orbit_registry.enforce.run import enforce
+from orbit_registry.enforce.spec import checks_of
+from orbit_registry.errors import InvalidRecordError, RecordNotFoundError
+from orbit_registry.formats.yaml import load
+from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.model.record import Record
+from orbit_registry.workspace.files import inside, read_text
+from orbit_registry.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The checks that were tried, and what they found."""
+
+    names: Sequence[str]
+    diagnostics: Sequence[Diagnostic]
+
+
+def try_checks(workspace: Workspace, record: Record, name: str = "") -> Trial:
+    """Run the checks of a record, or one by its id, whatever the record's status."""
+    tracked, untracked = workspace.git.files()
+    full_name = f"{record.id}/{name}" if name else ""
+    names = [check.name for check in checks_of(record) if full_name in ("", check.name)]
+    if not names:
+        hint = "write it under `checks:`; see docs/reference/checks/kinds.md"
+        raise RecordNotFoundError(f"{record.id} has no check{f' `{name}`' if name else ''}", hint=hint)
+    rows = enforce(workspace, [record], tracked, untracked, proposed=True, name=full_name)
+    return Trial(names, sorted((row for row in rows if row.code != "ORB1007"), key=lambda row: row.sort_key))
+
+
+def record_of_file(workspace: Workspace, path: str) -> Record:
+    """Return a decision, which is nowhere, with the checks of a YAML file."""
+    value: Any = load(read_text(inside(workspace.root, path)))
+    kind = next(kind for kind in workspace.kinds if kind.in_document)
+    status = next(name for name, status in kind.statuses.items() if status.phase == "live")
+    moment = "2000-01-01T00:00:00Z"
+    data = {"schema_version": 1, "id": f"{kind.prefix}0000", "uid": "0" * 32, "title": path, "status": status,
+            "created_at": moment, "updated_at": moment, **(value if isinstance(value, dict) else {})}  # fmt: skip
+    for problem in kind.schema.problems(data):
+        raise InvalidRecordError(
+            f"{path}: {problem.message}", hint=problem.hint or "see docs/reference/checks/kinds.md"
+        )
+    return Record(kind, data, path)
