@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from orbit_registry.checks.engine import CheckOutcome, Fix
     from orbit_registry.checks.scopes import Unmatched
     from orbit_registry.enforce.coverage import Enforcement
+    from orbit_registry.enforce.replay import Replay
+    from orbit_registry.enforce.spec import DecisionCheck
     from orbit_registry.enforce.trial import Trial
     from orbit_registry.matching import match as matches
     from orbit_registry.matching.match import Coverage
@@ -430,6 +432,32 @@ class Registry:
         any_id, _, check = name.rpartition("/") if "/" in name else (name, "", "")
         record = record_of_file(self.workspace, file) if file is not None else self._found(any_id)
         return try_checks(self.workspace, record, check)
+
+    def replay_check(self, name: str, most: int = 2_000, since: str = "") -> Replay:
+        """Replay a check (`ID/CHECK`) over the history, and write the evidence."""
+        from orbit_registry.enforce.evidence import replay_check
+
+        return replay_check(self.workspace, self._check_of(name), most, since)
+
+    def label_match(self, name: str, key: str, *, is_true: bool) -> None:
+        """Note whether a match of a replay breaks the decision."""
+        from orbit_registry.enforce.evidence import label
+
+        label(self.workspace, self._check_of(name).name, key, is_true)
+
+    def promote_check(self, name: str) -> str:
+        """Raise the level of a check, if its evidence is enough; return the new level."""
+        from orbit_registry.enforce.evidence import promote
+
+        level = promote(self.workspace, self._check_of(name), self.author())
+        self.refresh()
+        return level
+
+    def _check_of(self, name: str) -> DecisionCheck:
+        from orbit_registry.enforce.spec import check_named
+
+        any_id, _, check = name.rpartition("/") if "/" in name else (name, "", "")
+        return check_named(self._found(any_id), check)
 
     def suggest_scopes(self, any_ids: Sequence[str] = ()) -> Mapping[str, list[Proposal]]:
         """Return globs for the given records, or for all open ones without globs, by path."""

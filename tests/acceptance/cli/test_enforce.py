@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.files import write
+from tests.files import commit, write
 from tests.unit.enforce.test_run import NO_PRINT, decide
 
 CHECK = 'checks:\n  - id: a\n    in: ["**/*.py"]\n    text: {words: [%s]}\n    passes: [x]\n    fails: ["print(1)"]\n'
@@ -42,3 +42,15 @@ def test_coverage_counts_the_decisions_that_are_enforced(root: Path, shell: Any)
     data = shell.data("coverage", "--enforced")
     assert (data["share"], data["counts"]["enforced"], data["counts"]["unclassified"]) == (0.333, 1, 2)
     assert "33% of the decisions" in shell("coverage", "--enforced")[1]
+
+
+def test_a_check_is_replayed_labelled_and_promoted(root: Path, shell: Any) -> None:
+    decide(root, {**NO_PRINT, "level": "advice"}, number=9, date="2000-01-01")
+    commit(root, "Decide")
+    data = shell.data("enforce", "replay", "ADR-0009/no-print")
+    (kept, allowed) = data["kept"]
+    assert (data["introduced"], kept["path"], kept["text"]) == (2, "src/app.py", "print(")
+    assert shell.data("enforce", "label", "ADR-0009/no-print", kept["key"], "false")["true"] is False
+    assert shell.data("enforce", "promote", "ADR-0009/no-print") == {"check": "ADR-0009/no-print", "level": "warning"}
+    code, _, error = shell("enforce", "promote", "ADR-0009")
+    assert (code, f"orbit enforce label ADR-0009/no-print {allowed['key']}" in error) == (1, True)

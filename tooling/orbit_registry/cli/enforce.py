@@ -1,4 +1,4 @@
-"""`orbit enforce`: trying the checks that records state."""
+"""`orbit enforce`: trying the checks that records state, replaying them, and raising their level."""
 
 import click
 
@@ -11,10 +11,12 @@ SHOWN = 20
 
 @click.group(no_args_is_help=True)
 def group() -> None:
-    """Try the checks that records state.
+    """Try, replay and promote the checks that records state.
 
     \b
     orbit enforce try ADR-0042
+    orbit enforce replay ADR-0042/no-mysql
+    orbit enforce promote ADR-0042/no-mysql
     """
 
 
@@ -49,3 +51,65 @@ def try_check(name: str, file: str | None, output: str) -> None:
     lines.append(f"{plural(len(trial.names), 'check')} of {name or file}: {counts}")
     data = {"checks": list(trial.names), "matches": len(findings), "allowed": len(allowed), "problems": len(problems)}
     emit(output, data, "\n".join(lines), diagnostics=[*problems, *findings], ok=not problems)
+
+
+@group.command("replay")
+@click.argument("name", metavar="ID/CHECK")
+@click.option(
+    "--max", "most", type=click.IntRange(1, 100_000), default=2_000, show_default=True, help="Commits at most."
+)
+@click.option("--since", default="", metavar="DATE", help="Only later commits; the decision's date if not given.")
+@format_option
+def replay(name: str, most: int, since: str, output: str) -> None:
+    """Replay a check over the history.
+
+    It counts what the check would have found in each commit, and what became of that. The result is written to
+    .orbit/enforcement.yaml.
+
+    \b
+    orbit enforce replay ADR-0042/no-mysql
+    orbit enforce replay ADR-0042/no-mysql --since 2025-01-01 --max 10000
+    """
+    result = open_registry().replay_check(name, most, since)
+    introduced = plural(len(result.introductions), "match was", "matches were")
+    lines = [
+        f"{plural(result.commits, 'commit')} replayed, {result.relevant} changed a file of {result.check}",
+        f"{introduced} introduced: {result.count('edited away')} edited away, {result.count('deleted')} deleted with "
+        f"the file, {result.count('kept')} kept",
+    ]
+    lines += [f"    {row.key}  {row.commit[:9]} {row.path}: {row.text}" for row in result.kept[:SHOWN]]
+    labels = [f"orbit enforce label {result.check} {row.key} true" for row in result.kept[:1]]
+    emit(output, result.as_data(), "\n".join(lines), next_commands=[*labels, f"orbit enforce promote {result.check}"])
+
+
+@group.command("label")
+@click.argument("name", metavar="ID/CHECK")
+@click.argument("key")
+@click.argument("verdict", type=click.Choice(["true", "false"]))
+@format_option
+def label(name: str, key: str, verdict: str, output: str) -> None:
+    """Say whether a match breaks the decision.
+
+    `orbit enforce replay` lists the keys of matches that are still there. `false` is a false alarm.
+
+    \b
+    orbit enforce label ADR-0042/no-mysql 1f0c9a3e false
+    """
+    open_registry().label_match(name, key, is_true=verdict == "true")
+    emit(output, {"check": name, "key": key, "true": verdict == "true"}, f"{key} of {name} is {verdict}")
+
+
+@group.command("promote")
+@click.argument("name", metavar="ID/CHECK")
+@format_option
+def promote(name: str, output: str) -> None:
+    """Raise a check's level if its replay allows it.
+
+    From advice to warning it needs a replay. From warning to error, false alarms are at most 1 % of changes and at
+    least 80 % of matches are right, each at its 95 % bound.
+
+    \b
+    orbit enforce promote ADR-0042/no-mysql
+    """
+    level = open_registry().promote_check(name)
+    emit(output, {"check": name, "level": level}, f"{name} has level {level} now", next_commands=["git diff .orbit"])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from orbit_registry.enforce.changes import Ranges, changed_lines, earlier_files, touches
-from orbit_registry.enforce.kind import Finder, InvalidCheckError, Match, NotRunError, Survey, Tree
+from orbit_registry.enforce.evidence import read_evidence
+from orbit_registry.enforce.kind import FILE_LIMIT, Finder, InvalidCheckError, Match, NotRunError, Survey, Tree
 from orbit_registry.enforce.spec import LEVELS, DecisionCheck, SpecProblem, checks_of
 from orbit_registry.enforce.syntax import Allow, allows_in
 from orbit_registry.errors import OrbitError
@@ -25,8 +27,6 @@ from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import inside, read_bytes, walk
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
-FILE_LIMIT = 1 << 20
-"""Bytes of a file that is read: one line of 1 MB takes ast-grep 0.7 s."""
 TIME_LIMIT_SECONDS = 60.0
 
 
@@ -92,6 +92,7 @@ def enforce(
     records = [record for record in records if record.phase != "closed"]
     open_checks = [check for record in records for check in checks_of(record) if name in ("", check.name)]
     report = _Report(workspace)
+    open_checks = [*_with_evidence(workspace, open_checks, report)]
     for check in open_checks:
         for problem in check.problems:
             report.add_problem(check, problem)
@@ -108,6 +109,22 @@ def enforce(
         earlier = Runner(dict(_runnable(before, _Report(workspace))))
         _Tree(workspace, earlier, files, report, change).add_weakened()
     return tuple(report.diagnostics)
+
+
+def _with_evidence(workspace: Workspace, checks: Iterable[DecisionCheck], report: _Report) -> Iterator[DecisionCheck]:
+    """Yield checks; one that changed after its replay counts as advice, and is reported."""
+    evidence: Mapping[str, Mapping[str, Any]] = {}
+    with contextlib.suppress(OrbitError):  # a file that can't be read is no evidence against a level
+        evidence = read_evidence(workspace)
+    for check in checks:
+        entry = evidence.get(check.name)
+        if entry is None or check.level == "advice" or entry.get("digest") == check.digest:
+            yield check
+            continue
+        message = f"{check.name} changed after its replay, so it counts as advice"
+        hint = f"run `orbit enforce replay {check.name}`"
+        report.add(check, "ORB1010", message, hint=hint)
+        yield replace(check, has_stale_evidence=True)
 
 
 def _at_base(workspace: Workspace, records: Iterable[Record], change: Change) -> Iterator[DecisionCheck]:

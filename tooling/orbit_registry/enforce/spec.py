@@ -18,7 +18,7 @@ from orbit_registry.enforce.kind import (
     all_kinds,
 )
 from orbit_registry.enforce.syntax import EXTENSIONS
-from orbit_registry.errors import did_you_mean
+from orbit_registry.errors import RecordNotFoundError, did_you_mean
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
 from orbit_registry.formats.position import Pointer, Problem
 from orbit_registry.model.diagnostic import Severity
@@ -49,6 +49,8 @@ class DecisionCheck:
     fields: Fields
     kind: CheckKind | None
     problems: Sequence[SpecProblem] = ()
+    has_stale_evidence: bool = False
+    """Whether it changed after the replay that its level rests on."""
 
     @property
     def id(self) -> str:
@@ -72,8 +74,8 @@ class DecisionCheck:
 
     @property
     def level(self) -> str:
-        """`advice`, `warning` or `error`."""
-        return str(self.fields.get("level", "advice"))
+        """`advice`, `warning` or `error`; with stale evidence it is advice."""
+        return "advice" if self.has_stale_evidence else str(self.fields.get("level", "advice"))
 
     @property
     def body(self) -> Fields:
@@ -125,6 +127,16 @@ def checks_of(record: Record) -> list[DecisionCheck]:
     entries = [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
     ids = [entry.get("id") for entry in entries]
     return [_read(record, number, entry, ids[:number]) for number, entry in enumerate(entries)]
+
+
+def check_named(record: Record, name: str) -> DecisionCheck:
+    """Return a check of a record by its id, or the only one."""
+    checks = [check for check in checks_of(record) if name in ("", check.id)]
+    if len(checks) != 1:
+        ids = ", ".join(check.id for check in checks_of(record))
+        hint = f"{record.id} has {ids}" if ids else "write it under `checks:`; see docs/reference/checks/kinds.md"
+        raise RecordNotFoundError(f"{record.id} has no check{f' `{name}`' if name else ''}", hint=hint)
+    return checks[0]
 
 
 def _read(record: Record, number: int, entry: Mapping[str, Any], before: Sequence[object]) -> DecisionCheck:

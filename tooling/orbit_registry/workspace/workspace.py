@@ -73,7 +73,17 @@ def _is_private(folder: Path) -> bool:
 
 ORBIT = ".orbit"
 RESERVED_NAMES = frozenset(
-    {"config.yaml", "baseline.yaml", "schemas", "state", "inbox", "kinds", "imported-from-orbit", ".gitignore"}
+    {
+        "config.yaml",
+        "baseline.yaml",
+        "enforcement.yaml",
+        "schemas",
+        "state",
+        "inbox",
+        "kinds",
+        "imported-from-orbit",
+        ".gitignore",
+    }
 )
 """Names in `.orbit/` that are no folder of a kind."""
 CACHE = f"{ORBIT}/state/cache"  # folder of derived files in a writable checkout

@@ -43,6 +43,10 @@ _CODES = (
         "ORB1009", "reference-off", Severity.WARNING, "A rule of another program, named by a record, is off.",
         "switch the rule on, or correct its name",
     ),
+    (
+        "ORB1010", "evidence-stale", Severity.WARNING, "A check changed after the replay that its level rests on.",
+        "replay it: `orbit enforce replay ID/CHECK`",
+    ),
 )  # fmt: skip
 
 

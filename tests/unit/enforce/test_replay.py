@@ -1,0 +1,136 @@
+"""Replay of a check over a history, labels, and the evidence that a level demands."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.files import commit, make_workspace, write
+from tests.unit.enforce.test_run import NO_PRINT, check, decide, messages
+
+from orbit_registry.enforce.evidence import least_precision, most_likely_rate, read_evidence, refusal
+from orbit_registry.enforce.replay import Replay
+from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.registry import Registry
+
+NAME = "ADR-0001/no-print"
+ADVICE = {**NO_PRINT, "level": "advice"}
+
+
+def project(root: Path) -> Path:
+    make_workspace(root)
+    write(root, "src/old.py", "print('before the decision')\n")
+    write(root, "src/app.py", "import os\n")
+    commit(root, "Before")
+    decide(root, ADVICE, date="2000-01-01")
+    commit(root, "Decide")
+    return root
+
+
+def replayed(root: Path, **options: Any) -> Replay:
+    return Registry.open(root).replay_check(NAME, **options)
+
+
+def fates(result: Replay) -> list[tuple[str, str]]:
+    return [(entry.path, entry.fate) for entry in result.introductions]
+
+
+@pytest.fixture
+def root(git_repo: Path) -> Path:
+    return project(git_repo)
+
+
+def test_what_became_of_a_match_is_told_apart(root: Path) -> None:
+    base = replayed(root)
+    assert fates(base) == [("src/old.py", "kept")]
+    write(root, "src/app.py", "import os\nprint(1)\n")
+    write(root, "src/gone.py", "print(2)\n")
+    write(root, "src/stays.py", "print(3)\n")
+    commit(root, "Print")
+    write(root, "src/app.py", "import os\nlog(1)\n")
+    (root / "src/gone.py").unlink()
+    commit(root, "Log")
+    assert fates(replayed(root)) == [
+        ("src/old.py", "kept"), ("src/app.py", "edited away"), ("src/gone.py", "deleted"), ("src/stays.py", "kept"),
+    ]  # fmt: skip
+
+
+def test_a_move_is_no_introduction(root: Path, git: Any) -> None:
+    git(root, "mv", "src/old.py", "src/new.py")
+    commit(root, "Rename")
+    text = (root / "src/new.py").read_text("utf-8")
+    (root / "src/new.py").unlink()
+    write(root, "lib/far.py", "# " + "another file\n" * 50 + text)
+    commit(root, "Move the line")
+    assert fates(replayed(root)) == [("lib/far.py", "kept")]
+    (root / "lib/far.py").unlink()
+    commit(root, "Delete")
+    assert fates(replayed(root)) == [("lib/far.py", "deleted")]
+
+
+def test_the_era_of_a_decision_starts_with_its_date(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_workspace(git_repo)
+    write(git_repo, "src/old.py", "print(1)\n")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2001-01-01T00:00:00Z")
+    commit(git_repo, "Before")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2010-06-01T00:00:00Z")
+    decide(git_repo, ADVICE, date="2010-05")
+    commit(git_repo, "Decide")
+    assert fates(replayed(git_repo)) == []
+    assert fates(replayed(git_repo, since="2000-01-01")) == [("src/old.py", "kept")]
+
+
+def test_a_level_is_earned(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = Registry.open(root)
+    with pytest.raises(RefusedError, match="never replayed"):
+        registry.promote_check(NAME)
+    (entry,) = replayed(root).kept
+    with pytest.raises(UsageError, match="has the key"):
+        registry.label_match(NAME, "00000000", is_true=True)
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    with pytest.raises(RefusedError, match="an agent may not"):
+        Registry.open(root).promote_check(NAME)
+    monkeypatch.setenv("ORBIT_ACTOR", "human")
+    assert Registry.open(root).promote_check(NAME) == "warning"
+    assert "level: warning" in (root / ".orbit/adrs/ADR-0001/adr.yaml").read_text("utf-8").replace('"', "")
+    with pytest.raises(RefusedError, match="1 kept match has no label"):
+        Registry.open(root).promote_check(NAME)
+    Registry.open(root).label_match(NAME, entry.key, is_true=False)
+    with pytest.raises(RefusedError, match="false alarms may reach"):
+        Registry.open(root).promote_check(NAME)
+    assert read_evidence(registry.workspace)[NAME]["labels"] == {entry.key: False}
+
+
+EVIDENCE: dict[str, Any] = {"relevant": 300, "edited_away": 0, "deleted": 0, "kept": []}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, ""),
+        ({"relevant": 298}, "false alarms may reach"),
+        ({"edited_away": 16}, ""),
+        ({"edited_away": 15}, "precision"),
+        ({"digest": "other"}, "changed after its replay"),
+    ],
+)
+def test_error_needs_few_false_alarms_and_a_right_check(changes: dict[str, Any], reason: str, root: Path) -> None:
+    own = Registry.open(root)._check_of(NAME)
+    assert reason in refusal(own, "error", {"digest": own.digest, **EVIDENCE, **changes})
+    assert bool(reason) == bool(refusal(own, "error", {"digest": own.digest, **EVIDENCE, **changes}))
+
+
+def test_the_bounds_are_those_of_the_books() -> None:
+    assert most_likely_rate(0, 300) <= 0.01 < most_likely_rate(0, 298)
+    assert round(most_likely_rate(1, 100), 3) == 0.047  # exact binomial
+    assert most_likely_rate(5, 5) == 1.0
+    assert least_precision(16, 16) >= 0.8 > least_precision(15, 15)
+
+
+def test_evidence_of_another_check_counts_no_more(root: Path) -> None:
+    replayed(root)
+    Registry.open(root).promote_check(NAME)
+    assert [row.severity.value for row in check(root).diagnostics if row.check] == ["warning"]
+    decide(root, {**ADVICE, "level": "warning", "except": ["lib/**"]}, date="2000-01-01")
+    outcome = check(root)
+    assert messages(outcome, "ORB1010") == [f"{NAME} changed after its replay, so it counts as advice"]
+    assert [row.severity.value for row in outcome.diagnostics if row.check] == ["note"]

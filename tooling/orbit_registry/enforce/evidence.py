@@ -1,0 +1,146 @@
+"""Evidence of checks in `.orbit/enforcement.yaml`: replays, labels, promotions, and what a level demands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from orbit_registry.enforce.kind import Finder
+from orbit_registry.enforce.replay import MOST_COMMITS, Replay, era_of, replay
+from orbit_registry.enforce.spec import LEVELS, DecisionCheck
+from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.yaml import dump, load
+from orbit_registry.formats.yaml_edit import rewrite
+from orbit_registry.repository.guard import write_step
+from orbit_registry.repository.writer import writing
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.files import read_text, write_atomic
+from orbit_registry.workspace.journal import FileChange
+from orbit_registry.workspace.workspace import ORBIT, Workspace
+
+FILE = f"{ORBIT}/enforcement.yaml"
+MOST_FALSE_ALARMS, LEAST_PRECISION = 0.01, 0.8
+_COMMENT = "What replays of checks found, and who promoted them; `orbit enforce` rewrites this file."
+Entry = Mapping[str, Any]
+_FIELDS = {"digest", "relevant", "edited_away", "kept"}
+
+
+def read_evidence(workspace: Workspace) -> dict[str, dict[str, Any]]:
+    """Return the evidence by the name of the check; none where the file can't be read."""
+    file = workspace.root / FILE
+    if not file.is_file():
+        return {}
+    try:
+        value = load(read_text(file))
+    except YamlProblemError as error:
+        raise UsageError(f"{FILE}: {error.problem.message}", hint="correct it, or delete it and replay again") from None
+    checks = value.get("checks") if isinstance(value, dict) else None
+    entries = checks.items() if isinstance(checks, dict) else ()
+    return {name: dict(entry) for name, entry in entries if isinstance(entry, dict) and entry.keys() >= _FIELDS}
+
+
+def _text(evidence: Mapping[str, Entry]) -> str:
+    return dump({"schema_version": 1, "checks": dict(sorted(evidence.items()))}, comment=_COMMENT)
+
+
+def replay_check(workspace: Workspace, check: DecisionCheck, most: int = MOST_COMMITS, since: str = "") -> Replay:
+    """Replay a check and write the result into the evidence; labels of matches that are still there stay."""
+    finder = check.finder()
+    if not isinstance(finder, Finder) or check.must != "not":
+        hint = "raise the level in the record, in a change that people review"
+        raise UsageError(f"{check.name} can't be replayed: it does not look for what files must not have", hint=hint)
+    result = replay(workspace.git, check, finder, most, since or era_of(check))
+    with writing(workspace):
+        evidence = read_evidence(workspace)
+        labels = evidence.get(check.name, {}).get("labels", {})
+        keys = {entry.key for entry in result.introductions}
+        remaining = {key: value for key, value in labels.items() if key in keys}
+        evidence[check.name] = {**result.as_data(), **({"labels": remaining} if remaining else {})}
+        write_atomic(workspace.root / FILE, _text(evidence))
+    return result
+
+
+def label(workspace: Workspace, name: str, key: str, is_true: bool) -> None:
+    """Note whether a match that is still there breaks the decision."""
+    with writing(workspace):
+        evidence = read_evidence(workspace)
+        entry = evidence.get(name)
+        if entry is None or key not in [row["key"] for row in entry["kept"]]:
+            raise UsageError(f"no kept match of {name} has the key {key!r}", hint=f"`orbit enforce replay {name}`")
+        entry["labels"] = {**entry.get("labels", {}), key: is_true}
+        write_atomic(workspace.root / FILE, _text(evidence))
+
+
+def promote(workspace: Workspace, check: DecisionCheck, author: Author) -> str:
+    """Raise a check by one level, if its evidence is enough; return the new level."""
+    levels = list(LEVELS)
+    if author.role == "agent":
+        raise RefusedError("an agent may not raise the level of a check", hint="a person runs `orbit enforce promote`")
+    if check.level == levels[-1]:
+        raise RefusedError(f"{check.name} is at level {check.level} already", hint="nothing is above it")
+    level = levels[levels.index(check.level) + 1]
+    with writing(workspace):
+        evidence = read_evidence(workspace)
+        missing = refusal(check, level, evidence.get(check.name))
+        if missing:
+            raise RefusedError(f"{check.name} can't have level {level}: {missing}", hint="see docs/guides/enforce.md")
+        evidence[check.name]["promoted"] = {"to": level, "by": author.name, "at": f"{datetime.now(UTC):%Y-%m-%d}"}
+        before = read_text(workspace.root / check.record.path)
+        data = cast("dict[str, Any]", load(before))
+        checks = [dict(row) for row in data["checks"]]
+        checks[check.number]["level"] = level
+        changes = [FileChange(check.record.path, before, rewrite(before, {**data, "checks": checks}))]
+        write_step(workspace, "enforce-promote", changes, author=author)
+        write_atomic(workspace.root / FILE, _text(evidence))
+    return level
+
+
+def refusal(check: DecisionCheck, level: str, entry: Entry | None) -> str:
+    """Return why the evidence is not enough for a level; empty if it is."""
+    if check.problems:
+        return "its examples do not hold"
+    if entry is None:
+        return f"it was never replayed; run `orbit enforce replay {check.name}`"
+    if entry["digest"] != check.digest:
+        return f"it changed after its replay; run `orbit enforce replay {check.name}` again"
+    if level == "warning":
+        return ""
+    labels = entry.get("labels", {})
+    unlabelled = [row["key"] for row in entry["kept"] if row["key"] not in labels]
+    if unlabelled:
+        count = f"{len(unlabelled)} kept match{'es have' if len(unlabelled) > 1 else ' has'} no label"
+        return f"{count}: `orbit enforce label {check.name} {unlabelled[0]} true|false`"
+    false = sum(not value for value in labels.values())
+    true = entry["edited_away"] + len(labels) - false
+    bound = most_likely_rate(false, entry["relevant"])
+    if bound > MOST_FALSE_ALARMS:
+        return f"false alarms may reach {bound:.1%} of {entry['relevant']} changes; at most {MOST_FALSE_ALARMS:.0%} may"
+    total = true + false
+    if total and least_precision(true, total) < LEAST_PRECISION:
+        shown = f"a precision of {least_precision(true, total):.2f} at least"
+        return f"{true} of {total} matches were right, which shows {shown}; {LEAST_PRECISION} is needed"
+    return ""
+
+
+def most_likely_rate(events: int, trials: int) -> float:
+    """Return the upper 95 % bound of a rate: 0 events in 300 trials give 1 %."""
+    if not trials or events >= trials:
+        return 1.0
+    if events > trials // 20:  # far above every bound that is asked for
+        return round(events / trials, 4)
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        rate = (low + high) / 2
+        terms = (math.comb(trials, count) * rate**count * (1 - rate) ** (trials - count) for count in range(events + 1))
+        low, high = (rate, high) if sum(terms) > 0.05 else (low, rate)
+    return round(high, 6)
+
+
+def least_precision(true: int, total: int) -> float:
+    """Return Wilson's lower 95 % bound of a share: 16 of 16 give 0.81."""
+    z, share = 1.96, true / total
+    centre = share + z * z / (2 * total)
+    return (centre - z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))) / (1 + z * z / total)
