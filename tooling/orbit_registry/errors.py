@@ -24,8 +24,6 @@
 Problems in users' records are values, not exceptions: see `model.diagnostic`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

@@ -42,13 +42,9 @@ class _TextOption(click.File):
 @click.command()
 @click.argument("subjects", metavar="[PATH|WORDS]...", nargs=-1)
 @click.option(
-    "--for",
-    "purpose",
-    type=click.Choice(["prompt", "plan"]),
-    default="prompt",
-    show_default=True,
+    "--for", "purpose", type=click.Choice(["prompt", "plan"]), default="prompt", show_default=True,
     help="What the brief is for.",
-)
+)  # fmt: skip
 @click.option("--task", default="", help="The task's id; `tasks.command` finds its text.")
 @click.option("--task-file", type=click.File("rb"), help="A file with the task, JSON or YAML; - is the input.")
 @click.option("--path", "paths", multiple=True, help="A file that the work is about; it need not exist.")

@@ -22,22 +22,18 @@ from orbit_registry.workspace.journal import FileChange, unified_diff
 )
 @click.option("--dry-run", is_flag=True, help="With --fix: print each change; write nothing.")
 @click.option(
-    "--from",
-    "side",
-    type=click.Choice(["record", "document"]),
+    "--from", "side", type=click.Choice(["record", "document"]),
     help="With --fix: which side wins if a decision and its document differ.",
-)
+)  # fmt: skip
 @click.option("--against", metavar="REF", help="Compare with a branch: new findings, numbers taken twice.")
 @click.option("--proposed", is_flag=True, help="Run the checks of proposed records too; they give notes.")
 @click.option("--all", "everything", is_flag=True, help="List findings of the baseline too.")
 @click.option("--code", "codes", multiple=True, metavar="CODE", help="List only findings of this code, all of them.")
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option(
-    "--loop",
-    "loops",
-    is_flag=True,
+    "--loop", "loops", is_flag=True,
     help="Check the event log for missing notes, retros and retrievals; read no record.",
-)
+)  # fmt: skip
 @click.option(
     "--events", type=click.Path(path_type=Path), help="The same for a file of events; missing ones are errors."
 )
@@ -45,13 +41,8 @@ from orbit_registry.workspace.journal import FileChange, unified_diff
     "--since", "days", type=click.IntRange(1, 36_500), metavar="DAYS", help="With --loop: only this many days."
 )
 @click.option(
-    "--format",
-    "output",
-    type=click.Choice(FORMATS),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+    "--format", "output", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.",
+)  # fmt: skip
 @click.pass_context
 def check(
     context: click.Context, paths: tuple[str, ...], fix: bool, dry_run: bool, side: str | None, against: str | None,

@@ -15,13 +15,9 @@ from orbit_registry.review.changes import ChangeReport, compare
 @click.command("diff")
 @click.argument("revisions", metavar="BASE[..HEAD]")
 @click.option(
-    "--format",
-    "output",
-    type=click.Choice(["text", "json", "markdown"]),
-    default="text",
-    show_default=True,
+    "--format", "output", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
     help="Output format; markdown is a comment for a pull request.",
-)
+)  # fmt: skip
 @click.option("--post", "forge", type=click.Choice(["github", "gitlab"]), help="Post or update the comment from CI.")
 def diff(revisions: str, output: str, forge: str | None) -> None:
     """Show what a change does to the records.

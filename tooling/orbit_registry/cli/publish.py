@@ -45,12 +45,9 @@ def site_group() -> None:
 
 @site_group.command("build")
 @click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("site"),
-    show_default=True,
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("site"), show_default=True,
     help="The folder to write to.",
-)
+)  # fmt: skip
 @click.option("--base-url", help="Its final address: https://example.org/decisions/")
 @click.option("--strict", is_flag=True, help="Fail on broken links.")
 @format_option
@@ -340,13 +337,9 @@ def sync(rebuild: bool, output: str) -> None:
 @click.command()
 @click.argument("sql")
 @click.option(
-    "--format",
-    "output",
-    type=click.Choice(["table", "json", "csv"]),
-    default="table",
-    show_default=True,
+    "--format", "output", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
     help="Output format.",
-)
+)  # fmt: skip
 def query(sql: str, output: str) -> None:
     """Ask the snapshot one SQL question, read only.
 

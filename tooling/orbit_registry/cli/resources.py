@@ -155,12 +155,9 @@ def refresh_command(
 @click.argument("any_id", metavar="ID")
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
 @click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=SECONDS,
-    show_default=True,
+    "--timeout", type=click.FloatRange(min=0, min_open=True), default=SECONDS, show_default=True,
     help="Time limit in seconds.",
-)
+)  # fmt: skip
 @click.option("--env", "passed", multiple=True, metavar="NAME", help="One more variable for the script.")
 @click.option("--trust", is_flag=True, help="Run it although it differs from the reviewed script.")
 @format_option

@@ -251,11 +251,8 @@ TARGET = click.argument("target", metavar="TARGET")
 @TARGET
 @click.option("--reason", metavar="WHY", help="Why it failed.")
 @click.option(
-    "--attempts",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Number of attempts so far; one more if not given.",
-)
+    "--attempts", type=click.IntRange(min=1), metavar="N", help="Number of attempts so far; one more if not given.",
+)  # fmt: skip
 @click.option("--ttl-days", type=click.IntRange(0, 36_500), metavar="DAYS", help="For how many days; 0: for ever.")
 @click.option("--path", "paths", multiple=True, metavar="GLOB", help="Show it to agents that work on these files.")
 @click.option("--evidence", multiple=True, metavar="KIND:REF", help="Evidence: external:INC-42, task:T-1, …")
@@ -319,11 +316,9 @@ def clear(target: str, requeued: bool, output: str) -> None:
 
 @click.command("capture")
 @click.option(
-    "--from",
-    "agent",
-    type=click.Choice([*READERS, EVENTS]),
+    "--from", "agent", type=click.Choice([*READERS, EVENTS]),
     help="The agent of the transcript; events: all sessions of the event log.",
-)
+)  # fmt: skip
 @click.argument("path", required=False, type=click.Path(dir_okay=False, exists=True, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Print the candidates; write nothing.")
 @click.option(

@@ -126,13 +126,9 @@ def _setup_text(report: SetupReport, would: str) -> str:
 @click.command("import")
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 @click.option(
-    "--from",
-    "source",
-    default="auto",
-    show_default=True,
-    metavar="FORMAT",
+    "--from", "source", default="auto", show_default=True, metavar="FORMAT",
     help="Which tool wrote it: auto, orbit, madr or nygard.",
-)
+)  # fmt: skip
 @click.option(
     "--assume", type=click.Choice(["accepted", "proposed"]), help="The status of decisions whose document states none."
 )

@@ -170,18 +170,14 @@ def _ms_text(value: float | None) -> str:
 
 @click.command()
 @click.option(
-    "--repo",
-    type=click.Path(file_okay=False, exists=True, path_type=Path),
-    default=".",
+    "--repo", type=click.Path(file_okay=False, exists=True, path_type=Path), default=".",
     help="The workspace to read; else the current one.",
-)
+)  # fmt: skip
 @click.option("--since", metavar="REF", help="Only commits after this commit, tag or branch.")
 @click.option(
-    "--commits",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
+    "--commits", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Read commits from JSON lines of {commit, date, subject, files}.",
-)
+)  # fmt: skip
 @click.option("--effect", "is_effect", is_flag=True, help="Compare commits before and after a record.")
 @format_option
 def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool, output: str) -> None:

@@ -1,7 +1,5 @@
 """Compaction of a lake, and removal of a repository from it."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator, Mapping

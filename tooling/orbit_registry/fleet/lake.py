@@ -8,8 +8,6 @@
 Of the compactions of a bucket the newest counts, and of a repository's pushes those after that compaction.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Push of a repository into a lake: rows of the records that changed, then the manifest that makes them count."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Folder or object store of a lake: files are written once, listed, read and removed; fsspec reaches them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import posixpath

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 FORMATS = ("table", "json", "csv")
 SECONDS = 60.0
-GRACE = 1.0
-"""Seconds beyond its limit that a question is waited for."""
+GRACE = 1.0  # seconds beyond its limit that a question is waited for
 MEMORY = "2GB"
 WIDEST_CELL = 80
 _CLOSED = {
@@ -152,14 +151,9 @@ def _load_vectors(sql: str, vectors: VectorSource | None) -> Vectors | None:
 
 
 def run_query(
-    path: Path,
-    sql: str,
-    *,
-    seconds: float = SECONDS,
-    rows: int | None = None,
-    events: Sequence[str] | None = None,
+    path: Path, sql: str, *, seconds: float = SECONDS, rows: int | None = None, events: Sequence[str] | None = None,
     vectors: Vectors | None = None,
-) -> QueryResult:
+) -> QueryResult:  # fmt: skip
     """Return the answer to one question, of at most so many rows.
 
     `events` are the lines of the event log, where the table of events is to hold those of now; `vectors` become a
