@@ -126,4 +126,5 @@ def test_the_job_of_the_component_reports_and_fails(project: Path) -> None:
 
     assert done.returncode == 1
     assert "Records that apply to these files:" in done.stdout
-    assert "L-00002" in (project / "orbit.xml").read_text("utf-8")
+    report = json.loads((project / "gl-code-quality-report.json").read_text("utf-8"))
+    assert ".orbit/learnings/L-00002/learning.yaml" in {finding["location"]["path"] for finding in report}

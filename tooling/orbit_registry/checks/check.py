@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from orbit_registry.checks import rules
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
+from orbit_registry.repository.baseline import UNPROVED
 from orbit_registry.repository.codec import HIDING, hides_record
 from orbit_registry.workspace.journal import FileChange
 
@@ -102,9 +103,10 @@ def check_of(code: str) -> Check | None:
 def run_checks(context: CheckContext, checks: Iterable[Check] | None = None) -> list[Diagnostic]:
     """Return what the checks find, ordered by place; all but the ignored ones.
 
-    Findings about unreadable records are never ignored: every answer leaves those out and refers to the gate.
+    Findings about unreadable records are never ignored: every answer leaves those out and refers to the gate. Nor are
+    approvals without proof.
     """
-    ignored = frozenset(context.config.setting("checks", "ignore"))
+    ignored = frozenset(context.config.setting("checks", "ignore")) - {UNPROVED}
     selected = [check for check in (all_checks() if checks is None else checks) if check.code not in ignored - HIDING]
     diagnostics = (diagnostic for check in selected for diagnostic in check.run(context))
     remaining = {diagnostic for diagnostic in diagnostics if diagnostic.code not in ignored or hides_record(diagnostic)}

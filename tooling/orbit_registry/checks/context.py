@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -32,9 +32,10 @@ from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.cache import FileValue, digest
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode, inside, is_inside, read_bytes
-from orbit_registry.workspace.workspace import Workspace
+from orbit_registry.workspace.workspace import CONFIG, Workspace
 
 if TYPE_CHECKING:
+    from orbit_registry.checks.approval import Unproved
     from orbit_registry.checks.rules.loop import LoopLog
     from orbit_registry.formats.adr.model import AdrDocument, Section
     from orbit_registry.operations.freshness.renames import Renames
@@ -70,6 +71,8 @@ class CheckContext:
     """Returns the renames that git saw since a moment; None where it can't tell."""
     edits: Callable[[], Edits] = lambda: Edits((), "")
     """Returns the edits by which the breadth of scopes is measured."""
+    approvals: Callable[[Sequence[Record]], Iterable[Unproved]] = lambda records: ()
+    """Returns the live records whose approval is required and not proved."""
     authority: str | None = None
     """Which side wins where a decision and its document differ, `record` or `document`; None: each record's own."""
 
@@ -361,7 +364,18 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         text=files,
         renames=partial(_renames, workspace),
         edits=partial(recent_edits, workspace, inputs.facts.tracked or ()),
+        approvals=partial(_approvals, workspace, inputs.facts),
     )
+
+
+def _approvals(workspace: Workspace, facts: VcsState, records: Sequence[Record]) -> Iterable[Unproved]:
+    is_required = workspace.config.setting("approval", "require") != "none"
+    if facts.head is None or not (is_required or CONFIG in (facts.changed or ())):
+        return ()
+    from orbit_registry.checks.approval import unproved  # few projects require it
+
+    is_branch_only = facts.against is not None
+    return unproved(workspace.git, records, facts.base_commit, facts.changed or (), is_branch_only=is_branch_only)
 
 
 def _renames(workspace: Workspace, since: datetime, files: Sequence[str]) -> Renames | None:

@@ -29,11 +29,11 @@ from orbit_registry.matching.compile import SYMBOL
 from orbit_registry.model.record import Record
 from orbit_registry.repository.reader import Reading
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
+from orbit_registry.workspace.git import OWNER_FILES
 from orbit_registry.workspace.workspace import Workspace
 
-PATHS = (".github/CODEOWNERS", ".gitlab/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
-"""Where the forges look; the last but one is read by both, so a new file is made there."""
 NEW = "CODEOWNERS"
+"""Where a new file is made: both forges read it there."""
 BEGIN = "# orbit:begin: made by `orbit export codeowners`, changes in here are lost"
 END = "# orbit:end"
 _MARKS = (b"# orbit:begin", END.encode())
@@ -109,7 +109,7 @@ def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
     top = workspace.git.top
     if top is None:
         raise GitError("there is no git repository here", hint="forges read CODEOWNERS at the top of a repository")
-    path = next((name for name in PATHS if (top / name).is_file()), NEW)
+    path = next((name for name in OWNER_FILES if (top / name).is_file()), NEW)
     records = [
         record
         for record in Reading(workspace).collection.records

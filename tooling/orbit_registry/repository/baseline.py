@@ -18,7 +18,9 @@ from orbit_registry.workspace.workspace import Workspace
 VERSION = 1
 """The `schema_version` of the file."""
 BROKEN = "ORB109"
-NEVER_BASELINED = frozenset({BROKEN, "ORB290", "ORB410", "ORB1004", "ORB1008"})
+UNPROVED = "ORB411"
+"""Code of an approval without proof: a change must not silence it."""
+NEVER_BASELINED = frozenset({BROKEN, "ORB290", "ORB410", UNPROVED, "ORB1004", "ORB1008"})
 """Findings about one run or change, which are never accepted."""
 _COUNTS = re.compile(r"(?<![\w.:/-])\d+(?:[.,]\d+)*%?(?![\w/-])")
 """Numbers outside ids, paths, dates and positions."""

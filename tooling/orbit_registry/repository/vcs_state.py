@@ -45,6 +45,7 @@ class VcsState:
     untracked: tuple[str, ...] = ()  # untracked files that are not ignored, sorted
     head: str | None = None  # the commit checked out
     base: str | None = None  # the base of `changed`, in words
+    base_commit: str | None = None
     changed: frozenset[str] | None = None  # paths that differ from the base; None where git can't tell
     before: Mapping[str, EarlierRecord] = field(default_factory=dict)  # changed records at the base, by id
     authors: Mapping[str, str] = field(default_factory=dict)
@@ -86,6 +87,7 @@ def collect_vcs_state(
         untracked=untracked,
         head=head,
         base=base.words if base else None,
+        base_commit=base.commit if base else None,
         changed=frozenset(changed) if changed is not None else None,
         before=before,
         authors=_authors(git, commit, moved, before, edited or ()) if commit else {},

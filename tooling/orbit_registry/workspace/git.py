@@ -15,6 +15,10 @@ from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
 _SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
              "-c", "log.showSignature=false")  # fmt: skip
 """No query starts a program that the repository's configuration names."""
+_VERIFIERS = (
+    "gpg.program=false", "gpg.openpgp.program=false", "gpg.x509.program=false", "gpg.ssh.program=ssh-keygen",
+)  # fmt: skip
+"""Programs that verify signatures: those of SSH alone, whose keys are in a file."""
 _WORK_TREE_COMMANDS = frozenset(("status", "diff"))
 """Commands that read the work tree: through filters, and submodules with their own settings."""
 _OBJECT_COMMANDS = frozenset(("log", "cat-file", "diff-tree", "grep", "ls-tree")) | _WORK_TREE_COMMANDS
@@ -29,6 +33,8 @@ _REMOTE = re.compile(
 _PROGRAM_KEYS = (
     r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
 )
+OWNER_FILES = (".github/CODEOWNERS", ".gitlab/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
+"""Where forges look for code owners; the first that exists counts."""
 SITE_MANIFEST = ".orbit-site.json"  # the file that marks a folder as a built site
 _SPECIAL = re.compile(r"[\\*?\[\]]| (?= *\Z)")  # characters with a meaning in a pattern of git
 _REPOSITORY_SCOPES = ("local", "worktree")
@@ -310,6 +316,18 @@ class Git:
             copy.run("reset", "-q", "--hard", settings=_NO_DOWNLOADS)
             yield root / self.prefix
 
+    def signatures(self, commits: Sequence[str], allowed_signers: Path) -> Iterator[tuple[str, str, str]]:
+        """Yield each commit with git's verdict on its SSH signature (`G`: a key of the file made it) and the signer.
+
+        The repository can't name the programs that verify.
+        """
+        settings = [f"gpg.ssh.allowedSignersFile={allowed_signers}", *_VERIFIERS]
+        options = [word for setting in settings for word in ("-c", setting)]
+        form = "--format=%H%x00%G?%x00%GS%x00"
+        fields = self.run_fields("log", "--no-walk=unsorted", form, *commits, "--", settings=options) if commits else []
+        rows = [field.strip("\n") for field in fields]
+        yield from zip(rows[::3], rows[1::3], rows[2::3], strict=False)
+
     def names_on_refs(self, path: str) -> dict[str, list[str]]:
         """Return the names directly in a folder on each local and remote-tracking branch and tag."""
         refs = (
@@ -356,7 +374,7 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
 
 MOST_COMMITS = 5000
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
-_FORMAT = "--format=%x00%x00%H%x00%h%x00%P%x00%ct%x00%B%x00"
+_FORMAT = "--format=%x00%x00%H%x00%h%x00%P%x00%ct%x00%aN <%aE>%x00%B%x00"
 """Messages and file names may have any character but NUL."""
 _LOG_OPTIONS = ("-z", "--raw", "--relative", _FORMAT)
 
@@ -374,6 +392,8 @@ class Commit:
     at: float
     message: str
     changes: Sequence[CommitChange]
+    author: str = ""
+    """Name and address."""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -404,6 +424,15 @@ def commits_since(git: Git, revision: str | None, merged_folder: str = ".orbit")
         replace(commit, changes=changed.get(commit.name, ())) if len(commit.parents) > 1 else commit
         for commit in commits
     ]
+
+
+def commits_touching(git: Git, folder: str, revisions: str, *, is_first_parent: bool = True) -> Iterator[Commit]:
+    """Yield the commits that change files of a folder, newest first; a merge has its changes against its first parent.
+
+    Without merged branches (`is_first_parent`) a merge is one step of the main line.
+    """
+    options = ("--topo-order", "--no-renames", "--no-abbrev", *(["--first-parent", "-m"] if is_first_parent else []))
+    yield from _commits(git.run_fields("log", *options, *_LOG_OPTIONS, revisions, "--", folder))
 
 
 def edited_files(git: Git, most: int) -> list[list[str]]:
@@ -447,13 +476,13 @@ def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
 
 def _commits(texts: Sequence[str]) -> Iterator[Commit]:
     index = 0
-    while index + 4 < len(texts):
+    while index + 5 < len(texts):
         if not _HASH.match(texts[index]):
             index += 1
             continue
-        name, short, parents, time, message = texts[index : index + 5]
-        changes, index = _changes(texts, index + 6)
-        yield Commit(name, short, tuple(parents.split()), float(time), message.strip(), changes)
+        name, short, parents, time, author, message = texts[index : index + 6]
+        changes, index = _changes(texts, index + 7)
+        yield Commit(name, short, tuple(parents.split()), float(time), message.strip(), changes, author)
 
 
 def _changes(texts: Sequence[str], index: int) -> tuple[list[CommitChange], int]:

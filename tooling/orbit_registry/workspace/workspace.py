@@ -72,6 +72,7 @@ def _is_private(folder: Path) -> bool:
 
 
 ORBIT = ".orbit"
+CONFIG = f"{ORBIT}/config.yaml"
 RESERVED_NAMES = frozenset(
     {
         "config.yaml",
@@ -177,7 +178,7 @@ class Workspace:
 
     def default_branch_trusts_only_itself(self, commit: str) -> bool:
         """Say the same of the default branch's configuration, which a pull request can't change."""
-        content = self.git.read(commit, f"{ORBIT}/config.yaml") if commit else None
+        content = self.git.read(commit, CONFIG) if commit else None
         try:
             data = load((content or b"").decode("utf-8"))
         except (YamlProblemError, UnicodeDecodeError):

@@ -285,6 +285,20 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
             yield went_live.at(context.at(record, "status"), message, record=record)
 
 
+# Where `approval.require` asks for one.
+@check(
+    "ORB411",
+    Severity.ERROR,
+    "accept it again in a commit that a person signs, or merge it with `Approved-by:` and a code owner's name",
+)
+def unproved_approval(context: CheckContext) -> Iterator[Diagnostic]:
+    """An accepted record has no proof that a person accepted it."""
+    for entry in context.approvals(tuple(context.records)):
+        severity = Severity.NOTE if entry.is_open else Severity.ERROR
+        where = context.at(entry.record, "status")
+        yield unproved_approval.at(where, entry.message, severity=severity, record=entry.record)
+
+
 def _approver(record: Record, author: str | None) -> str:
     """Return who approved a record, and whether git names the same person for the commit of its current state."""
     approver = record.approval.get("approved_by")

@@ -1,0 +1,238 @@
+"""Proof of approvals: which commit made a record live, and whether a key or a merge of a person vouches for it.
+
+What is required, the list of keys and the code owners are read from the state before that commit, so a change can't
+approve itself. Everything comes from the repository: the same clone gives the same answer without a network.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+
+from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.model.record import Record
+from orbit_registry.repository.codec import data_in, mapping_in
+from orbit_registry.workspace.config import config_of
+from orbit_registry.workspace.git import OWNER_FILES, Commit, Git, commits_touching
+from orbit_registry.workspace.workspace import CONFIG, ORBIT
+
+_STATUS = re.compile(rb"""(?m)^["']?status["']?[ \t]*:[ \t]*["']?([\w-]+)""")
+_TRAILER = re.compile(r"(?im)^(?:approved|reviewed)-by:[ \t]*(\S.*)$")
+_CO_AUTHOR = re.compile(r"(?im)^co-authored-by:[ \t]*(\S.*)$")
+_ADDRESS = re.compile(r"<([^<>\s]+@[^<>\s]+)>|^([^<>\s@]+@[^<>\s]+)$")
+_ACCOUNT = re.compile(r"(?:^|\s)(@[\w-]+(?:/[\w.-]+)?)")
+_FORGE_ADDRESS = re.compile(r"(?:\d+[+-])?([\w-]+)@users\.noreply\.\S+")
+_OWNER_LINE = re.compile(r"((?:\\.|[^\s\\])+)\s+(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Unproved:
+    """A live record whose approval is not proved; `is_open` if a later commit may still prove it."""
+
+    record: Record
+    message: str
+    is_open: bool
+
+
+def unproved(
+    git: Git, records: Iterable[Record], base: str | None, changed: Collection[str], *, is_branch_only: bool = False
+) -> Iterator[Unproved]:
+    """Yield the live records whose approval is required and not proved.
+
+    `base` is the commit where the work left the default branch, `changed` what differs from it: the commits after it
+    can't change what is required. `is_branch_only` looks at those commits alone.
+    """
+    reviewed = [
+        record
+        for record in records
+        if record.phase == "live" and record.kind.status(record.kind.initial["agent"]).phase == "pending"
+    ]
+    edited = [record for record in reviewed if base is None or record.path in changed]
+    setters = _setters(git, edited, commits_touching(git, ORBIT, "HEAD")) if edited else []
+    if base is not None and not is_branch_only:
+        others = [record for record in reviewed if record.path not in changed]
+        setters += _setters(git, others, commits_touching(git, ORBIT, base))
+    branch = frozenset(git.run("rev-list", "--first-parent", f"{base}..HEAD").decode().split()) if base else frozenset()
+    proofs = _Proofs(git, branch, base)
+    required = [(record, setter) for record, setter in setters if setter is None or not proofs.is_free(setter)]
+    proofs.verify([(record, setter) for record, setter in required if setter is not None])
+    for record, setter in required:
+        if setter is None:
+            if proofs.state(base or "HEAD").require != "none":
+                yield Unproved(record, f"{record.id} is live in no commit yet, so no approval is proved", True)
+        elif (not is_branch_only or setter.name in branch) and (problem := proofs.problem(record, setter)):
+            is_open = setter.name in branch and proofs.before(setter).require == "code-owner"
+            yield Unproved(record, f"{record.id} became {record.status.name} in {setter.name[:10]}, {problem}", is_open)
+
+
+def _setters(git: Git, records: Sequence[Record], commits: Iterable[Commit]) -> list[tuple[Record, Commit | None]]:
+    """Return the commit that made each record live; None where no commit did. Commits are given newest first."""
+    by_path = {record.path: record for record in records}
+    history: dict[str, list[tuple[Commit, str]]] = {path: [] for path in by_path}
+    for commit in commits:
+        for path, blob in commit.changes:
+            if path in history:
+                history[path].append((commit, blob))
+    blobs = git.blobs(blob for versions in history.values() for _, blob in versions if blob)
+    setters: list[tuple[Record, Commit | None]] = []
+    for path, record in by_path.items():
+        setter = None
+        for commit, blob in history[path]:
+            status = _STATUS.search(blobs.get(blob, b""))
+            if status is None or record.kind.status(status[1].decode()).phase != "live":
+                break
+            setter = commit
+        setters.append((record, setter))
+    return setters
+
+
+@dataclass(frozen=True)
+class _State:
+    """What a commit of the repository requires of later ones."""
+
+    git: Git
+    commit: str
+
+    @cached_property
+    def _settings(self) -> Mapping[str, object]:
+        content = self.git.read(self.commit, CONFIG)
+        return mapping_in(data_in((content or b"").decode("utf-8", "replace")) or {}, "approval")
+
+    def _setting(self, name: str) -> object:
+        return self._settings.get(name, config_of({}).setting("approval", name))
+
+    @property
+    def require(self) -> str:
+        """What an approval needs: `none`, `signed` or `code-owner`."""
+        return str(self._setting("require"))
+
+    @cached_property
+    def keys(self) -> bytes:
+        """The allowed signers."""
+        return self.git.read(self.commit, str(self._setting("allowed_signers"))) or b""
+
+    def is_agent(self, signer: str) -> bool:
+        """Say whether a signer is marked as an agent."""
+        patterns = self._setting("agents")
+        return isinstance(patterns, list) and any(fnmatchcase(signer, str(pattern)) for pattern in patterns)
+
+    @cached_property
+    def owner_lines(self) -> list[tuple[Glob, tuple[str, ...]]]:
+        """The lines of CODEOWNERS: a glob of paths from the repository's top, and its owners."""
+        top = Git(self.git.top or self.git.folder)
+        content = next(filter(None, (top.read(self.commit, path) for path in OWNER_FILES)), b"")
+        lines = [_OWNER_LINE.fullmatch(line.strip()) for line in content.decode("utf-8", "replace").splitlines()]
+        return [
+            (glob, tuple(word for word in match[2].partition(" #")[0].split() if "@" in word))
+            for match in lines
+            if match and match[1][0] not in "#[^" and (glob := _owner_glob(match[1])) is not None
+        ]
+
+    def owners(self, path: str) -> tuple[str, ...]:
+        """Return the owners of a file: the last line that matches it names them."""
+        matches = (owners for glob, owners in self.owner_lines if match_any((glob,), self.git.prefix + path))
+        return next(iter(list(matches)[::-1]), ())
+
+
+def _owner_glob(pattern: str) -> Glob | None:
+    """Return a pattern of CODEOWNERS as a glob; None where it can't be read as one."""
+    text = pattern.replace("\\ ", " ")
+    is_anchored = "/" in text.removesuffix("/")
+    text = text.removeprefix("/") if is_anchored or text.startswith("/") else f"**/{text}"
+    name = text.removesuffix("/").rpartition("/")[2]
+    ends = [f"{text}**"] if text.endswith("/") else [text] if name.startswith("*") else [text, f"{text}/**"]
+    glob = parse_glob(ends[0] if len(ends) == 1 else f"{{{','.join(ends)}}}")
+    return glob if isinstance(glob, Glob) and not glob.exclude else None
+
+
+class _Proofs:
+    """Proofs by the commits that made records live."""
+
+    def __init__(self, git: Git, branch: frozenset[str], base: str | None) -> None:
+        self._git, self._branch, self._base = git, branch, base
+        self._states: dict[str, _State] = {}
+        self._inner: dict[str, list[Commit]] = {}
+        self._signers: dict[tuple[bytes, str], tuple[str, str]] = {}
+
+    def state(self, commit: str) -> _State:
+        """Return what a commit requires."""
+        return self._states.setdefault(commit, _State(self._git, commit))
+
+    def before(self, setter: Commit) -> _State:
+        """Return what was required when a commit was made; the branch of a change has no say in it."""
+        first = setter.parents[0] if setter.parents else setter.name
+        return self.state(self._base if setter.name in self._branch and self._base else first)
+
+    def is_free(self, setter: Commit) -> bool:
+        """Say whether nothing was required then; a shallow clone can't tell that of its oldest commits."""
+        is_first = not setter.parents and not self._git.is_shallow
+        return is_first or self.before(setter).require == "none"
+
+    def _commits(self, record: Record, setter: Commit) -> list[Commit]:
+        """Return the commit of the main line, and the one of the merged branch that made the record live."""
+        if len(setter.parents) < 2:
+            return [setter]
+        if setter.name not in self._inner:
+            between = f"{setter.parents[0]}..{setter.name}"
+            self._inner[setter.name] = list(commits_touching(self._git, ORBIT, between, is_first_parent=False))
+        inner = [commit for commit in self._inner[setter.name] if len(commit.parents) < 2]
+        return [setter, *(commit for _, commit in _setters(self._git, [record], inner) if commit is not None)]
+
+    def verify(self, pairs: Iterable[tuple[Record, Commit]]) -> None:
+        """Verify the signatures of the commits, those of one list of keys at once."""
+        by_keys: dict[bytes, dict[str, None]] = {}
+        for record, setter in pairs:
+            state = self.before(setter)
+            if state.require == "signed":
+                names = by_keys.setdefault(state.keys, {})
+                names.update(dict.fromkeys(commit.name for commit in self._commits(record, setter)))
+        for keys, names in by_keys.items():
+            with tempfile.TemporaryDirectory(prefix="orbit-keys-") as folder:
+                file = Path(folder) / "allowed_signers"
+                file.write_bytes(keys)
+                for name, result, signer in self._git.signatures(list(names), file):
+                    self._signers[keys, name] = (result, signer)
+
+    def problem(self, record: Record, setter: Commit) -> str:
+        """Return what the proof of a record lacks; empty where it is proved."""
+        state = self.before(setter)
+        if not setter.parents:
+            return "or earlier: this clone is shallow, so that nothing proves it"
+        if state.require == "code-owner":
+            return self._owner_problem(record, setter, state)
+        results = [self._signers.get((state.keys, commit.name), ("", "")) for commit in self._commits(record, setter)]
+        valid = [signer for result, signer in results if result == "G"]
+        if any(not state.is_agent(signer) for signer in valid):
+            return ""
+        if valid:
+            return f"which the key of an agent signed: {', '.join(valid)}"
+        return "which is not signed" if {result for result, _ in results} <= {"N", ""} else "signed by no allowed key"
+
+    def _owner_problem(self, record: Record, setter: Commit, state: _State) -> str:
+        owners = {owner.casefold() for owner in state.owners(record.path)}
+        if not owners:
+            return f"and no line of CODEOWNERS names an owner of {record.path}"
+        inner = self._commits(record, setter)[1:]
+        authors = [commit.author for commit in inner or [setter]]
+        authors += [match[1] for commit in (setter, *inner) for match in _CO_AUTHOR.finditer(commit.message)]
+        own = {identity for author in authors for identity in identities(author)}
+        approvers = [identities(match[1]) for match in _TRAILER.finditer(setter.message)]
+        if any(approver & owners and not approver & own for approver in approvers):
+            return ""
+        lacks = "names only its author" if any(approver & owners for approver in approvers) else "names no code owner"
+        return f"which {lacks} as the one who approved it"
+
+
+def identities(text: str) -> frozenset[str]:
+    """Return how a person is known, from `Ada <ada@example.org>`, `@ada` or an address of a forge."""
+    address = _ADDRESS.search(text.strip())
+    mail = (address[1] or address[2]).casefold() if address else ""
+    accounts = {match[1].casefold() for match in _ACCOUNT.finditer(text)}
+    if forge := _FORGE_ADDRESS.fullmatch(mail):
+        accounts.add(f"@{forge[1]}")
+    return frozenset(accounts | ({mail} if mail else set()))
