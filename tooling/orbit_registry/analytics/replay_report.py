@@ -206,7 +206,8 @@ class Report:
 
     def _head(self) -> Iterator[str]:
         tally = self.tally
-        yield f"{tally.commits:,} commits with files from {self.commits_from}; {self.seconds:.1f} s"
+        commits = "commit" if tally.commits == 1 else "commits"
+        yield f"{tally.commits:,} {commits} with files from {self.commits_from}; {self.seconds:.1f} s"
         yield f"records count as there by: {self.past.records_by}"
         yield from (f"  {note}" for note in self.past.notes)
         if tally.without_files:

@@ -98,7 +98,7 @@ def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, .
     same = next((record for record in same_titles if record.id not in ids), None)
     if same is not None:
         hint = f"`orbit show {same.id}`; if the two differ, add `--distinct-from {same.id}`"
-        message = f"this is decided already: {same.id} ({same.status.name}) has the same title: {same.title}"
+        message = f"{same.id} ({same.status.name}) has the same title: {same.title}"
         refuse(output, RefusedError(message, hint=hint), next_commands=[f"orbit show {same.id}"])
 
 
