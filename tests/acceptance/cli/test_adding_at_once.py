@@ -70,7 +70,7 @@ def test_the_second_of_two_equal_decisions_is_refused(shell: Any) -> None:
     add = ("adr", "add", "--title", "Use one queue")
     added, refused = answers_of_two(shell, add, add)
 
-    assert f"has the same title: {added['data']['id']} (proposed) has the same title" in refused["error"]
+    assert f"{added['data']['id']} (proposed) has the same title" in refused["error"]
     following = shell.data("adr", "add", "--title", "Use two queues")
     assert following["above"].startswith(added["data"]["id"])
 

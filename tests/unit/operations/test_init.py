@@ -209,6 +209,7 @@ def test_a_demo_is_a_project_without_findings(tmp_path: Path, git: Git) -> None:
         (["docs/design/search/4_decisions.md"], AdrConfig("log", "docs/adr")),
         (["docs/design/search/4_decisions.md", "docs/adr/0001-x.md"], AdrConfig("file", "docs/adr")),
         (["doc/adr/0001-x.md", "adr/0001-x.md", "adr/0002-y.md"], AdrConfig("file", "adr", ("doc/adr",))),
+        (["docs/adr/0001-a.md", "core/integration-tests/docs/adr/0001-a.md"], AdrConfig("file", "docs/adr")),
     ],
 )
 def test_the_style_of_a_repository_is_found(git_repo: Path, git: Git, files: list[str], expected: AdrConfig) -> None:

@@ -54,6 +54,7 @@ def add(
     orbit adr new "Keep the snapshot in DuckDB"
     orbit adr new --title "Keep the snapshot in DuckDB" --feature registry --task TASK-1
     """
+    registry = open_registry()  # before a person is asked for anything
     values["title"] = stated_headline(load_kinds()["adr"], headline, values["title"], asks=may_ask(output, yes))
     if pending and values["status"] not in (None, "proposed"):
         raise UsageError("--pending and --status contradict each other", hint="leave one of them out")
@@ -62,7 +63,6 @@ def add(
     body = text_from(body_file) if body_file is not None else None
     if body is not None and not body.strip():
         raise UsageError("the text is empty", hint="leave --body-file out: the document then has prompts to fill in")
-    registry = open_registry()
     if registry.author().role == "agent":
         if values["status"] not in (None, "proposed"):
             raise UsageError("an agent proposes decisions; a person accepts them", hint="leave --status out")

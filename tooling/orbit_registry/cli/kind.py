@@ -275,10 +275,10 @@ def add_command(kind: Kind) -> click.Command:
         output: str, yes: bool, pending: bool, dry_run: bool, body_file: str | None, headline: str | None,
         editor: bool, task: str | None = None, fingerprint: tuple[str, ...] = (), **values: Any,
     ) -> None:  # fmt: skip
+        registry = open_registry()  # before a person is asked for anything
         if headline is not None or not editor:
             asks = may_ask(output, yes)
             values[kind.headline] = stated_headline(kind, headline, values.get(kind.headline), asks=asks)
-        registry = open_registry()
         _read_body(kind, values, body_file)
         fields = fields_from(kind, values)
         if fields.get(kind.headline) == "" and not editor:

@@ -229,9 +229,8 @@ def most_folders() -> int:
 
 def _is_adr_folder(folder: str) -> bool:
     parts = folder.lower().split("/")
-    return (
-        is_decision_folder(parts[-1]) and FOREIGN_FOLDERS.isdisjoint(parts) and not any(map(is_archive_folder, parts))
-    )
+    is_foreign = any(part in FOREIGN_FOLDERS or part.endswith(("-test", "-tests")) for part in parts)
+    return is_decision_folder(parts[-1]) and not is_foreign and not any(map(is_archive_folder, parts))
 
 
 def _adr_dir_folder(root: Path) -> str | None:
