@@ -168,17 +168,10 @@ def test_a_kind_can_be_shipped_without_python(git_repo: Path, tmp_path: Path) ->
     orbit("init", "--yes", "--schemas")
     assert (git_repo / ".orbit/schemas/experiment.schema.json").is_file()
     created = orbit("experiment", "add", "--title", "One", "--question", "Is it?", "--path", "src/**", "--yes")["data"]
-    assert orbit("experiment", "list")["data"][0]["id"] == created["id"]
-    assert orbit("show", created["id"])["data"]["question"] == "Is it?"
-    assert orbit("experiment", "update", created["id"], "--runs", "4")["data"]["runs"] == 4
     (git_repo / "README.md").write_text("As X-zz9zz says.\n", "utf-8")
-    assert [entry["code"] for entry in orbit("check", code=1)["diagnostics"] if entry["severity"] == "error"] == [
-        "ORB305"
-    ]
-    orbit("sync")
+    assert [row["code"] for row in orbit("check", code=1)["diagnostics"] if row["severity"] == "error"] == ["ORB305"]
     rows = orbit("query", "SELECT id, kind, phase FROM records")["data"]
     assert [{"id": created["id"], "kind": "experiment", "phase": "live"}] == rows
-    assert orbit("experiment", "end", created["id"])["data"][0]["status"] == "ended"
 
 
 @pytest.mark.parametrize("name", sorted(folder.name for folder in CASES.iterdir()))

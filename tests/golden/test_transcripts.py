@@ -73,7 +73,9 @@ class Shell:
         else:
             done = subprocess.run(["bash", "-c", line], input=stdin.encode(), capture_output=True, check=False)
             code, text = done.returncode, (done.stdout + done.stderr).decode()
-        text = re.sub(r"(?<=[A-Z]-)\d{3}nw", self.shown, normalised(text, self.root))
+        text = re.sub(
+            r"(?<=[A-Z]-)\d{3}nw", self.shown, normalised(text, self.root).replace(str(self.root.parent), "ABOVE")
+        )
         text = re.sub(r"(?<=until )20[\d-]+T[\d:]+Z", "WHEN", text)
         text = re.sub(r"\b(?=[a-f]*\d)[0-9a-f]{12}\b|(?<=commit )[0-9a-f]{7}\b", self.commit, text)
         return text + "\n" * (text[-1:] not in ("", "\n")) + f"[{code}]\n" * bool(code)

@@ -107,18 +107,6 @@ def test_adopting_counts_each_finding_once(bare_shell: Any) -> None:
     assert "baselined findings are gone" not in shell("check")[1]
 
 
-def test_init_in_a_subfolder_says_where_it_wrote(bare_shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    (bare_shell.root / "pkg").mkdir()
-    monkeypatch.chdir(bare_shell.root / "pkg")
-
-    first = bare_shell("init", "--yes")[1].splitlines()
-    (bare_shell.root / ".gitattributes").unlink()
-    monkeypatch.chdir(bare_shell.root)
-
-    assert (first[0], first[-1].split("`")[1]) == (f"in {bare_shell.root}:", 'orbit adr new "Title"')
-    assert bare_shell("init", "--yes")[1].startswith(".gitattributes written")
-
-
 def test_a_person_sees_what_is_there_and_says_where_decisions_go(
     git_repo: Path, git: Git, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

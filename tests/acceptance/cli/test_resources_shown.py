@@ -19,18 +19,6 @@ def script(shell: Shell, git: Git) -> str:
     return str(shell.data("import", "script", "tools/hi.sh", "--title", "Say hi", "--path", "src/**")["id"])
 
 
-def test_scripts_are_pushed_before_learnings_and_documents_after(shell: Shell, script: str) -> None:
-    learning = shell.data("learning", "add", "--summary", "Mind the step", "--path", "src/**")["id"]
-    doc = shell.data("import", "doc", "docs/adr/0001-use-sqlite.md", "--path", "src/**")["id"]
-
-    brief = shell("brief", "--for", "prompt", "--path", "src/app.py")[1]
-
-    places = [brief.index(f"[{record}]") for record in (script, learning, doc)]
-    assert places == sorted(places)
-    assert "more: tools/hi.sh" in brief
-    assert f"more: .orbit/resources/{doc}/unversioned/0001-use-sqlite.md" in brief
-
-
 def test_a_script_that_changed_is_in_doubt(shell: Shell, script: str) -> None:
     assert shell("check")[0] == 0
     Path("tools/hi.sh").write_text(HOSTILE + "# more\n", "utf-8")
@@ -81,19 +69,6 @@ def test_its_page_shows_the_text_and_runs_none_of_it(shell: Shell, script: str, 
         assert "<img src=x" not in text
 
 
-def test_an_old_versions_copy_is_not_to_be_overwritten(shell: Shell, git: Git) -> None:
-    Path("docs/deploying.md").write_text("# How we deploy\n\nFirst.\n", "utf-8")
-    commit(shell.root, "Say how")
-    old = shell.data("import", "doc", "docs/deploying.md", "--version", "1.0")["id"]
-    Path("docs/deploying.md").write_text("# How we deploy\n\nLast.\n", "utf-8")
-
-    output = shell("check")[1]
-    assert "another version than 1.0, `orbit import doc docs/deploying.md --version NEW` keeps both" in output
-    new = shell.data("import", "doc", "docs/deploying.md", "--version", "2.0")["id"]
-    text = Path(f".orbit/resources/{old}/1.0/deploying.md").read_text("utf-8")
-    assert (new != old, text) == (True, "# How we deploy\n\nFirst.\n")
-
-
 LONG = "\n\n".join(f"## Part {name}\n\n{f'All of {name}. ' * 120}" for name in ("setup", "rollback", "audit"))
 
 
@@ -112,14 +87,3 @@ def test_a_chunk_that_a_hit_names_can_be_shown(shell: Shell, command: list[str])
     assert data["prose"].startswith("## Part rollback")
     assert shell(*command, f"{resource}#part-rollback")[1] == shell(*command, name)[1]
     assert shell(*command, name)[1].startswith(f"{name}  {hit['chunk']['breadcrumb']}\n")
-
-
-def test_an_unknown_chunk_is_an_error_with_near_names(shell: Shell) -> None:
-    Path("guide.md").write_text(LONG, "utf-8")
-    resource = shell.data("import", "doc", "guide.md")["id"]
-
-    code, _, message = shell("show", f"{resource}#part-rolback")
-
-    assert code != 0
-    assert f"{resource}#part-rollback" in message
-    assert "no chunks" in shell("show", "ADR-0001#context")[2]

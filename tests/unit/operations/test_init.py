@@ -1,6 +1,5 @@
 """`orbit init`: what it finds, what it writes, and that it keeps everything that is somebody else's."""
 
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,21 +8,15 @@ import pytest
 from tests.files import write
 
 from orbit_registry.errors import (
-    ConfigError,
     ForeignWorkspaceError,
     UnreadableFileError,
-    UnsafePathError,
-    UsageError,
-    WorkspaceNotFoundError,
 )  # fmt: skip
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import (
     GITATTRIBUTES,
     GITIGNORE,
-    LOG_ATTRIBUTES,
     ProjectFiles,
     SetupReport,
-    make_demo,
     project_files,
     schema_texts,
     setup_workspace,
@@ -33,7 +26,6 @@ from orbit_registry.workspace.config import AdrConfig
 from orbit_registry.workspace.workspace import open_workspace
 
 Git = Callable[..., str]
-LOG = "docs/design/f/4_decisions.md"
 LINES = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
 
 
@@ -44,56 +36,6 @@ def setup(folder: Path, **options: Any) -> SetupReport:
 def tree(root: Path) -> dict[str, bytes]:
     files = [path for path in root.rglob("*") if path.is_file() and ".git" not in path.parts]
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
-
-
-def test_a_repository_becomes_a_workspace(git_repo: Path) -> None:
-    before = tree(git_repo)
-
-    report = setup(git_repo)
-
-    new = set(tree(git_repo)) - set(before)
-    assert new == set(report.created)
-    assert new == {".orbit/config.yaml", ".gitignore", ".gitattributes"}
-    assert open_workspace(git_repo).root == git_repo
-    assert report.detected == AdrConfig("file", "docs/adr")
-
-
-def test_running_it_again_changes_nothing(git_repo: Path, git: Git) -> None:
-    write(git_repo, LOG, "# Decisions\n")
-    git(git_repo, "add", "-A")
-    setup(git_repo, schemas=True)
-    before, configured = tree(git_repo), (git_repo / ".git/config").read_bytes()
-
-    report = setup(git_repo)
-
-    assert (report.created, report.changed, report.detected, report.driver) == ([], [], None, False)
-    assert tree(git_repo) == before
-    assert (git_repo / ".git/config").read_bytes() == configured
-    assert git(git_repo, "config", "merge.orbit-log.driver").strip().endswith(" merge-driver %O %A %B %P")
-
-
-def test_a_dry_run_writes_nothing(git_repo: Path, git: Git) -> None:
-    write(git_repo, LOG, "# Decisions\n")
-    git(git_repo, "add", "-A")
-    before, configured = tree(git_repo), (git_repo / ".git/config").read_bytes()
-
-    planned = setup(git_repo, dry_run=True)
-
-    assert tree(git_repo) == before
-    assert (git_repo / ".git/config").read_bytes() == configured
-    assert planned.driver
-    assert planned.created == setup(git_repo).created
-
-
-def test_a_clone_says_what_it_was_told(git_repo: Path, git: Git) -> None:
-    write(git_repo, LOG, "# Decisions\n")
-    git(git_repo, "add", "-A")
-    setup(git_repo)
-    git(git_repo, "config", "--remove-section", "merge.orbit-log")
-
-    report = setup(git_repo)
-
-    assert (report.created, report.changed, report.driver) == ([], [], True)
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -112,41 +54,6 @@ def test_what_stands_in_gits_files_stays(git_repo: Path, name: str, text: str) -
     assert added == b"".join(line.encode() + newline for line in LINES[name])
 
 
-def test_the_ignored_is_ignored_and_records_are_not(git_repo: Path, git: Git) -> None:
-    write(git_repo, LOG, "# Decisions\n")
-    git(git_repo, "add", "-A")
-    setup(git_repo)
-    for name in (
-        ".orbit/state/cache/x",
-        ".orbit/state/inbox/learnings/L-1/learning.yaml",
-        ".orbit/adrs/.tmp-x/adr.yaml",
-    ):
-        write(git_repo, name, "x")
-    write(git_repo, ".orbit/adrs/ADR-0001/adr.yaml", "x")
-
-    displayed = git(git_repo, "status", "--porcelain", "-uall").splitlines()
-
-    assert "?? .orbit/adrs/ADR-0001/adr.yaml" in displayed
-    assert not [line for line in displayed if "state" in line or ".tmp-" in line]
-    attributes = git(
-        git_repo, "check-attr", "merge", ".orbit/learnings/L-1/votes.jsonl", "docs/design/f/4_decisions.md"
-    )
-    assert [line.rpartition(": ")[2] for line in attributes.splitlines()] == ["union", "orbit-log"]
-
-
-def test_schemas_and_merge_driver_come_where_they_are_of_use(git_repo: Path, git: Git) -> None:
-    plain = setup(git_repo)
-    for name in (".vscode/settings.json", LOG):
-        write(git_repo, name, "{}")
-    git(git_repo, "add", "-A")
-
-    report = setup(git_repo)
-
-    assert (plain.driver, report.driver) == (False, True)
-    assert ".orbit/schemas/adr.schema.json" in report.created
-    assert (git_repo / ".gitattributes").read_text().splitlines() == [*GITATTRIBUTES, *LOG_ATTRIBUTES]
-
-
 def test_only_names_of_tracked_files_are_looked_at(git_repo: Path, git: Git) -> None:
     write(git_repo, "docs/adr/0001-x.md", "# X\n")
     untracked = project_files(git_repo)
@@ -163,26 +70,6 @@ def test_only_names_of_tracked_files_are_looked_at(git_repo: Path, git: Git) -> 
     )  # fmt: skip
     assert setup(git_repo, adr_folder="docs/adr/").detected == AdrConfig("file", "docs/adr", ("lib/adr",))
     assert open_workspace(git_repo).config.adr.folder == "docs/adr"
-
-
-def test_a_folder_for_new_decisions_stays_inside(git_repo: Path) -> None:
-    before = tree(git_repo)
-    with pytest.raises(UnsafePathError):
-        setup(git_repo, adr_folder="../adr")
-    assert tree(git_repo) == before
-
-
-def test_a_demo_is_a_project_without_findings(tmp_path: Path, git: Git) -> None:
-    root = make_demo(tmp_path / "demo", load_kinds())
-
-    registry = Registry.open(root)
-    kinds = Counter(record.kind.name for record in registry.collection.records)
-    assert kinds == {"adr": 3, "learning": 4, "rule": 1}
-    assert registry.get("ADR-0001").status.name == "superseded"
-    assert list(registry.check().diagnostics) == []
-    assert git(root, "status", "--porcelain") == ""
-    with pytest.raises(UsageError, match="is not empty"):
-        make_demo(root, load_kinds())
 
 
 @pytest.mark.parametrize(
@@ -307,32 +194,6 @@ def test_a_later_repository_ignores_local_state(tmp_path: Path, git: Git) -> Non
     current = git(tmp_path, "ls-files", ".orbit").split()
     assert ".orbit/adrs/ADR-0001/adr.yaml" in current
     assert [name for name in current if "state" in name or ".tmp-" in name or "mine" in name] == []
-
-
-def test_an_orbit_of_others_is_left_alone(git_repo: Path) -> None:
-    orbit = git_repo / ".orbit"
-    orbit.mkdir()
-    (orbit / "config.toml").write_text("x", "utf-8")
-    before = tree(git_repo)
-    with pytest.raises(ForeignWorkspaceError) as caught:
-        setup(git_repo)
-    assert "orbit import" in str(caught.value.hint)
-    assert tree(git_repo) == before
-
-    (orbit / "config.toml").rename(git_repo / "other")
-    (orbit / "config.yaml").write_text("format: other\n", "utf-8")
-    with pytest.raises(ForeignWorkspaceError):
-        setup(git_repo)
-    (orbit / "config.yaml").write_text("format: orbit-registry\nschema_version: 9\n", "utf-8")
-    with pytest.raises(ConfigError, match="newer"):
-        setup(git_repo)
-    (orbit / "config.yaml").unlink()
-    orbit.rmdir()
-    for make in (lambda: orbit.write_text("x", "utf-8"), lambda: orbit.symlink_to("nothing")):
-        make()
-        with pytest.raises(WorkspaceNotFoundError, match="is not a folder"):
-            setup(git_repo)
-        orbit.unlink()
 
 
 def test_the_published_schemas_are_the_packages() -> None:
