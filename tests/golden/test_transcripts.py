@@ -72,7 +72,7 @@ class Shell:
             code, text = orbit(line, stdin)
         else:
             done = subprocess.run(["bash", "-c", line], input=stdin.encode(), capture_output=True, check=False)
-            code, text = done.returncode, (done.stdout + done.stderr).decode()
+            code, text = done.returncode, (done.stdout + done.stderr).decode(errors="replace")
         text = re.sub(
             r"(?<=[A-Z]-)\d{3}nw", self.shown, normalised(text, self.root).replace(str(self.root.parent), "ABOVE")
         )
@@ -103,6 +103,7 @@ def orbit(line: str, stdin: str) -> tuple[int, str]:
         while assignment := VARIABLE.fullmatch(words[0]):
             patch.setenv(assignment[1], assignment[2])
             words = words[1:]
+        patch.chdir(".")  # and back, whatever `-C` says
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8"))
         code = run([*words[1:], "--format", "json"] if expression else words[1:])
     if not expression:

@@ -10,7 +10,6 @@ import pytest
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
 from orbit_registry.matching.sync import sync_index
-from orbit_registry.model.diagnostic import Severity
 from orbit_registry.registry import Registry
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
@@ -77,41 +76,6 @@ def test_a_detached_head_is_compared_with_main(project: Path, learning: Learning
     assert untold(project) == ""
 
 
-def test_a_detached_head_without_a_default_branch_says_so(project: Path, git: Git) -> None:
-    git(project, "checkout", "-q", "--detach")
-    git(project, "branch", "-D", "main")
-    assert facts(project).changed is None
-    assert "HEAD is detached" in untold(project)
-
-
-def test_a_shallow_clone_reports_the_open_question(project: Path, learning: Learning, git: Git, tmp_path: Path) -> None:
-    git(project, "checkout", "-q", "-b", "work")
-    for number in range(3):
-        (project / "src" / f"m{number}.py").write_text("", "utf-8")
-        commit(project, git)
-    git(project, "checkout", "-q", "main")
-    (project / "src" / "other.py").write_text("", "utf-8")
-    commit(project, git)
-    clone = tmp_path / "clone"
-    git(tmp_path, "clone", "-q", "--depth=1", "--no-single-branch", "-b", "work", f"file://{project}", str(clone))
-    assert facts(clone).changed is None
-    assert "the clone is shallow" in untold(clone)
-    assert Registry.open(clone).check().ok
-
-
-def test_an_impossible_comparison_is_an_error(project: Path, git: Git, tmp_path: Path) -> None:
-    git(project, "checkout", "-q", "-b", "work")
-    clone = tmp_path / "clone"
-    git(tmp_path, "clone", "-q", "--depth=1", "-b", "work", f"file://{project}", str(clone))
-    bare = tmp_path / "bare"
-    shutil.copytree(project, bare, ignore=shutil.ignore_patterns(".git"))
-    for root in (clone, bare):
-        outcome = Registry.open(root).check(against="origin/main")
-        unanswered = [diagnostic for diagnostic in outcome.diagnostics if diagnostic.code == "ORB290"]
-        assert (outcome.ok, {diagnostic.severity for diagnostic in unanswered}) == (False, {Severity.ERROR})
-        assert Registry.open(root).check().ok
-
-
 def test_a_workspace_below_the_root_names_paths_from_itself(project: Path, git: Git, tmp_path: Path) -> None:
     mono = tmp_path / "mono"
     mono.mkdir()
@@ -146,16 +110,6 @@ def test_without_git_installed_the_gate_runs(project: Path, monkeypatch: pytest.
     outcome = Registry.open(project).check()
     assert outcome.ok
     assert "ORB290" in {diagnostic.code for diagnostic in outcome.diagnostics}
-
-
-def test_a_missing_head_commit_is_an_error(project: Path, git: Git) -> None:
-    head = git(project, "rev-parse", "HEAD").strip()
-    (project / ".git/objects" / head[:2] / head[2:]).unlink()
-
-    with pytest.raises(UnreadableHeadError, match="the commit that it names is not in the repository") as refused:
-        Registry.open(project).check()
-
-    assert refused.value.exit_code == 3
 
 
 def git_killed_at(question: str, folder: Path) -> Path:
@@ -195,19 +149,3 @@ def test_a_killed_git_is_an_error(
             Registry.open(project).freshness()
         with pytest.raises(GitStoppedError):
             open_workspace(project).git.ask("rev-parse", question)
-
-
-def test_file_names_need_not_be_utf8(project: Path, git: Git) -> None:
-    Path(os.fsdecode(bytes(project / "src") + b"/\xff\xfe.md")).write_text("See ADR-0042.\n", "utf-8")
-    commit(project, git)
-    outcome = Registry.open(project).check()
-    assert [diagnostic.code for diagnostic in outcome.diagnostics] == ["ORB305"]
-    assert Registry.open(project).check() == outcome
-
-
-def test_a_link_to_a_document_elsewhere_is_not_followed(project: Path, git: Git, tmp_path: Path) -> None:
-    (tmp_path / "secret.md").write_text("See ADR-0042.\n", "utf-8")
-    (project / "docs").mkdir()
-    (project / "docs" / "link.md").symlink_to(tmp_path / "secret.md")
-    commit(project, git)
-    assert Registry.open(project).check().diagnostics == ()
