@@ -68,7 +68,7 @@ class Shell:
         if line.startswith("cd "):
             os.chdir(line[3:])
             return ""
-        if re.match(r"([A-Z_]+=\S* )*orbit ", line):
+        if re.match(r"([A-Z_]+=('[^']*'|\S*) )*orbit ", line):
             code, text = orbit(line, stdin)
         else:
             done = subprocess.run(["bash", "-c", line], input=stdin.encode(), capture_output=True, check=False)
