@@ -1,4 +1,4 @@
-"""Runs a benchmark from the repository's root: `python -m tests.bench`, or `… compare`, `… recall`, `… sites`."""
+"""Runs a benchmark from the root: `python -m tests.bench`, or `… compare`, `… recall`, `… sites`, `… fleet`."""
 
 import sys
 
@@ -16,6 +16,11 @@ if sys.argv[1:2] == ["sites"]:
     from tests.bench.sites import main as sites
 
     sys.exit(sites(sys.argv[2:]))
+
+if sys.argv[1:2] == ["fleet"]:
+    from tests.bench.fleet import main as fleet
+
+    sys.exit(fleet(sys.argv[2:]))
 
 if sys.argv[1:2] == ["compare"]:
     from tests.bench.compare import main as compare

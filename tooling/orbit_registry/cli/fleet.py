@@ -11,6 +11,7 @@ from orbit_registry.fleet.compact import GRACE_HOURS, compact, removal, remove, 
 from orbit_registry.fleet.database import query
 from orbit_registry.fleet.lake import Lake
 from orbit_registry.fleet.push import PushResult, push
+from orbit_registry.fleet.report import report
 from orbit_registry.snapshot.query import FORMATS, QueryResult
 
 LAKE = click.option("--lake", required=True, metavar="DEST", help="The lake: a folder, or an address such as s3://….")
@@ -153,3 +154,21 @@ def query_command(sql: str, lake: str, repository: str | None, output: str) -> N
         emit(output, json.loads(answer), "")
     else:
         click.echo(answer, nl=False)
+
+
+@group.command("report")
+@click.argument("question", required=False)
+@LAKE
+@click.option("--rows", type=click.IntRange(1), default=20, show_default=True, help="The most rows of an answer.")
+@format_option
+def report_command(question: str | None, lake: str, rows: int, output: str) -> None:
+    """Answer the questions that every organisation has.
+
+    The questions are contradictions, repeated-decisions, repeated-learnings, overrides, votes and states.
+
+    \b
+    orbit fleet report --lake s3://decisions/lake
+    orbit fleet report contradictions --lake s3://decisions/lake --rows 100
+    """
+    answers = report(Lake(lake), question, rows=rows)
+    emit(output, [answer.as_data() for answer in answers], "\n\n\n".join(answer.text() for answer in answers))
