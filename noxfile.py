@@ -83,6 +83,16 @@ def tests(session: nox.Session) -> None:
     session.run(str(tools / "pytest"), *words, external=True, env=in_memory())
 
 
+@nox.session(venv_backend="none", default=False)
+def fleet(session: nox.Session) -> None:
+    """Run the tests of the fleet, with Spark as separate processes; needs Java 17."""
+    if shutil.which("java") is None:
+        session.error("Spark needs Java: apt-get install openjdk-17-jre-headless")
+    tools = environment(session, "fleet", "site", "test")
+    run(session, tools, "python", "-m", "pip", "install", "--quiet", "pyspark")
+    run(session, tools, "pytest", "tests/acceptance/fleet", "tests/contracts/test_fleet_questions.py", *session.posargs)
+
+
 @nox.session(venv_backend="none")
 def lint(session: nox.Session) -> None:
     """Check style, types, layers and spelling."""

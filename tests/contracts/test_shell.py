@@ -16,6 +16,7 @@ SESSIONS = {
     "serve-site",
     "adr-add",
     "agents",
+    "fleet",
     "proof",
     "reference",
     "snapshot",

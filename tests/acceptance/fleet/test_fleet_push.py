@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -114,6 +115,16 @@ def test_a_damaged_manifest_does_not_count_and_a_push_repairs_it(
     assert ask(lake, "FROM repositories") == []
     assert push(shop, lake)["unreadable"] == [str(manifest.relative_to(lake))]
     assert ask(lake, COUNTS)[0]["records"] == 2
+
+
+def test_without_the_extra_a_command_says_what_to_install(
+    make_repository: MakeRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = make_repository("shop")
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    for words in (["push", str(tmp_path / "lake")], ["report", "--lake", str(tmp_path / "lake")]):
+        assert "pip install 'orbit-registry[fleet]'" in orbit(shop, "fleet", *words, code=2)
+    orbit(shop, "query", "FROM records")
 
 
 def test_a_name_follows_the_remote(make_repository: MakeRepository, tmp_path: Path) -> None:

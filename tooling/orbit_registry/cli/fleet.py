@@ -159,9 +159,12 @@ def query_command(sql: str, lake: str, repository: str | None, output: str) -> N
 @group.command("report")
 @click.argument("question", required=False)
 @LAKE
+@click.option(
+    "--engine", type=click.Choice(["duckdb", "spark"]), default="duckdb", show_default=True, help="What reads the lake."
+)
 @click.option("--rows", type=click.IntRange(1), default=20, show_default=True, help="The most rows of an answer.")
 @format_option
-def report_command(question: str | None, lake: str, rows: int, output: str) -> None:
+def report_command(question: str | None, lake: str, engine: str, rows: int, output: str) -> None:
     """Answer the questions that every organisation has.
 
     The questions are contradictions, repeated-decisions, repeated-learnings, overrides, votes and states.
@@ -170,5 +173,5 @@ def report_command(question: str | None, lake: str, rows: int, output: str) -> N
     orbit fleet report --lake s3://decisions/lake
     orbit fleet report contradictions --lake s3://decisions/lake --rows 100
     """
-    answers = report(Lake(lake), question, rows=rows)
+    answers = report(Lake(lake), question, rows=rows, engine=engine)
     emit(output, [answer.as_data() for answer in answers], "\n\n\n".join(answer.text() for answer in answers))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.errors import LakeError
-from orbit_registry.fleet.lake import TABLES, TABLES_SQL, Bucket, Lake
+from orbit_registry.fleet.lake import TABLES, TABLES_SQL, Bucket, Lake, folder_name
 from orbit_registry.snapshot.export import OFFLINE, duckdb, fill_all, quoted
 from orbit_registry.snapshot.query import BROKEN, MEMORY, SECONDS, QueryResult, ask
 
@@ -115,6 +115,9 @@ def open_lake(lake: Lake, repository: str | None = None) -> Iterator[duckdb.Duck
     files = [
         name for bucket in buckets for name in (bucket.files if repository is None else bucket.files_of(repository))
     ]
+    if not lake.store.is_local:  # a file that was listed is opened without four questions about its size and time
+        for table in TABLES:
+            lake.store.times(table if repository is None else f"{table}/{folder_name(buckets[0].number)}")
     with memory_database(lake) as connection:
         add_tables(connection, lake, files, repository or "")
         add_state(connection, buckets)

@@ -66,8 +66,8 @@ def questions() -> dict[str, Question]:
     return result
 
 
-def report(lake: Lake, name: str | None, *, rows: int, repository: str | None = None) -> list[Answer]:
-    """Return the answers of a lake to one question, or to all.
+def report(lake: Lake, name: str | None, *, rows: int, engine: str = "duckdb") -> list[Answer]:
+    """Return the answers of a lake to one question, or to all, by an engine: `duckdb` or `spark`.
 
     Raises:
         UsageError: there is no such question.
@@ -77,7 +77,12 @@ def report(lake: Lake, name: str | None, *, rows: int, repository: str | None = 
         hint = f"{did_you_mean(name, known)}questions: {', '.join(known)}"
         raise UsageError(f"there is no question {name!r}", hint=hint)
     chosen = list(known.values()) if name is None else [known[name]]
-    return with_lake(lake, lambda connection: _answers(connection, chosen, rows), repository)
+    if engine == "spark":
+        from orbit_registry.fleet import spark  # needs Java, and a package of 400 MB
+
+        results = spark.answers(lake, [question.sql for question in chosen], rows)
+        return [Answer(question, result) for question, result in zip(chosen, results, strict=True)]
+    return with_lake(lake, lambda connection: _answers(connection, chosen, rows))
 
 
 def _answers(connection: "duckdb.DuckDBPyConnection", chosen: Sequence[Question], rows: int) -> list[Answer]:

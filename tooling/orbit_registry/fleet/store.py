@@ -40,9 +40,9 @@ class Store:
         return full if self.is_local else str(self.files.unstrip_protocol(full))
 
     def times(self, folder: str) -> dict[str, datetime]:
-        """Return when each file below a folder was written, by name; what is listed is found sooner when it is read."""
+        """Return when each file below a folder was written, by name."""
         with self._reported():
-            self.files.invalidate_cache()
+            self.files.invalidate_cache(posixpath.join(self.root, folder))
             try:
                 entries = self.files.find(posixpath.join(self.root, folder), detail=True)
             except FileNotFoundError:

@@ -41,7 +41,7 @@ CREATE TABLE lake_scopes (
     axis VARCHAR,
     value VARCHAR,
     position INTEGER,
-    exclude BOOLEAN,
+    "exclude" BOOLEAN,
     anchor_kind VARCHAR,
     anchor VARCHAR,
     extension VARCHAR,

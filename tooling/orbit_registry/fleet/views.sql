@@ -10,7 +10,7 @@ JOIN lake_current AS c ON c.repository = r.repository AND c.record_id = r.record
 
 CREATE TEMPORARY VIEW scopes AS
 SELECT
-    s.repository, s.record_id, s.axis, s.value, s.position, s.exclude, s.anchor_kind, s.anchor, s.extension, s.depth,
+    s.repository, s.record_id, s.axis, s.value, s.position, s."exclude", s.anchor_kind, s.anchor, s.extension, s.depth,
     s.regex
 FROM lake_scopes AS s
 JOIN lake_current AS c ON c.repository = s.repository AND c.record_id = s.record_id AND c.sequence = s.sequence;

@@ -1,6 +1,6 @@
 -- title: Contradictions between repositories
 -- answers: On which topics does one repository do what another one refuses?
-WITH stands AS (
+WITH positions AS (
     SELECT
         title_key AS topic, repository, id, title,
         CASE WHEN phase = 'live' AND NOT negated THEN 1 ELSE 0 END AS is_for,
@@ -19,7 +19,7 @@ SELECT
     COUNT(DISTINCT CASE WHEN is_against = 1 THEN repository END) AS repositories_against,
     MIN(CASE WHEN is_for = 1 THEN CONCAT(repository, ' ', id, ' ', title) END) AS example_for,
     MIN(CASE WHEN is_against = 1 THEN CONCAT(repository, ' ', id, ' ', title) END) AS example_against
-FROM stands
+FROM positions
 GROUP BY topic
 HAVING MAX(is_for) = 1 AND MAX(is_against) = 1 AND COUNT(DISTINCT repository) > 1
 ORDER BY repositories_for + repositories_against DESC, topic

@@ -5,7 +5,7 @@ WITH newest AS (
 ), weights AS (
     SELECT
         v.repository, v.record_id, COUNT(*) AS votes,
-        SUM(CAST(ROUND(1000000 * POWER(0.5, DATEDIFF('day', v.voted_at, n.voted_at) / 180.0)) AS BIGINT)) AS weight
+        SUM(CAST(ROUND(1000000 * POWER(0.5, CAST(DATEDIFF('day', v.voted_at, n.voted_at) AS DOUBLE) / 180.0)) AS BIGINT)) AS weight
     FROM votes AS v CROSS JOIN newest AS n
     GROUP BY v.repository, v.record_id
 )
