@@ -29,8 +29,7 @@ def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
     """Yield the report line by line."""
     severities = list(Severity)
     printed: Counter[str] = Counter()
-    advice = [finding for finding in outcome.diagnostics if finding.check and finding.severity is Severity.NOTE]
-    listed = [finding for finding in outcome.diagnostics if most == MOST or finding not in advice]
+    listed = [row for row in outcome.diagnostics if most == MOST or not row.check or row.severity is not Severity.NOTE]
     totals = Counter(diagnostic.rule for diagnostic in listed)
     for diagnostic in sorted(listed, key=lambda finding: severities.index(finding.severity)):
         code = diagnostic.rule
@@ -41,7 +40,7 @@ def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
             more = "orbit check --format json" if most == MOST else f"orbit check --code {code}"
             yield f"    … and {totals[code] - most:,} more {code}: `{more}`"
     if len(listed) < len(outcome.diagnostics):
-        count = _count(len(advice), "note", "notes")
+        count = _count(len(outcome.diagnostics) - len(listed), "note", "notes")
         yield f"{count} from checks at level advice: `orbit check --code ORB1005`"
     for diagnostic in outcome.fixed:
         yield printable(f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}")

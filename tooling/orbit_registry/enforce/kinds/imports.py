@@ -7,6 +7,7 @@ import posixpath
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, Finder, Match, match_at
 from orbit_registry.enforce.kinds.path import parse as parse_path_glob
@@ -85,7 +86,12 @@ def _spellings(names: Sequence[str], separator: str) -> Iterator[str]:
             yield name.replace(separator, "/")
 
 
-def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
+@lru_cache(maxsize=2)  # several checks look at one file in a row
+def _python(path: str, text: str, types: bool) -> Sequence[tuple[list[str], int, int]]:
+    return list(_read_python(path, text, types))
+
+
+def _read_python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -119,7 +125,12 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
 _TYPE_CHECKING = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
-def _other(path: str, text: str, language: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
+@lru_cache(maxsize=2)
+def _other(path: str, text: str, language: str, types: bool) -> Sequence[tuple[list[str], int, int]]:
+    return list(_read_other(path, text, language, types))
+
+
+def _read_other(path: str, text: str, language: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
     for node in parsed(text, language).find_all(config={"rule": RULES[language]}):
         statement, span = node.text(), node.range()
         if not types and _TYPES.match(statement):
