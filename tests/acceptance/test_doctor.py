@@ -137,7 +137,7 @@ def test_wrong_fields_and_torn_votes_are_found(workspace: Path, capsys: Capture)
     assert "votes.jsonl are not votes" in found(examined(capsys), "warning", "workspace")
     record.write_text(record.read_text("utf-8").replace("summary:", "sumary:"), "utf-8")
     text = found(examined(capsys, 1), "problem", "workspace")
-    assert f"1 record could not be read: {record.relative_to(workspace)}: " in text
+    assert f"1 record could not be read: {record.relative_to(workspace)}:5:1: " in text
 
 
 def test_a_git_that_is_killed_is_a_problem(
