@@ -96,7 +96,7 @@ def fleet(session: nox.Session) -> None:
 @nox.session(venv_backend="none")
 def lint(session: nox.Session) -> None:
     """Check style, types, layers and spelling."""
-    tools = environment(session, "mcp", "site", "test", "lint")
+    tools = environment(session, "enforce", "fleet", "mcp", "site", "test", "lint")
     failed = []
     for program, *arguments in LINTERS:
         try:
