@@ -1,5 +1,6 @@
 """Replay of a check over a history, labels, and the evidence that a level demands."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,16 @@ def test_a_move_is_no_introduction(root: Path, git: Any) -> None:
     assert fates(replayed(root)) == [("lib/far.py", "deleted")]
 
 
+def test_a_file_that_is_too_large_for_a_while_loses_no_match(root: Path) -> None:
+    text = (root / "src/old.py").read_text("utf-8")
+    write(root, "src/old.py", text + "x = 1\n" * 200_000)
+    commit(root, "Grow")
+    assert fates(replayed(root)) == [("src/old.py", "kept")]
+    write(root, "src/old.py", text)
+    commit(root, "Shrink")
+    assert fates(replayed(root)) == [("src/old.py", "kept")]
+
+
 def test_the_era_of_a_decision_starts_with_its_date(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_workspace(git_repo)
     write(git_repo, "src/old.py", "print(1)\n")
@@ -117,6 +128,14 @@ def test_error_needs_few_false_alarms_and_a_right_check(changes: dict[str, Any],
     own = Registry.open(root)._check_of(NAME)
     assert reason in refusal(own, "error", {"digest": own.digest, **EVIDENCE, **changes})
     assert bool(reason) == bool(refusal(own, "error", {"digest": own.digest, **EVIDENCE, **changes}))
+
+
+@pytest.mark.parametrize("changes", [{"kept": 5}, {"kept": [5]}, {"labels": 3}, {"relevant": "x"}])
+def test_evidence_of_another_form_is_none(changes: dict[str, Any], root: Path) -> None:
+    entry = {"digest": "a", **EVIDENCE, **changes}
+    write(root, ".orbit/enforcement.yaml", json.dumps({"schema_version": 1, "checks": {NAME: entry}}))
+    assert read_evidence(Registry.open(root).workspace) == {}
+    assert fates(replayed(root)) == [("src/old.py", "kept")]
 
 
 def test_the_bounds_are_those_of_the_books() -> None:

@@ -28,18 +28,32 @@ Entry = Mapping[str, Any]
 _FIELDS = {"digest", "relevant", "edited_away", "kept"}
 
 
-def read_evidence(workspace: Workspace) -> dict[str, dict[str, Any]]:
-    """Return the evidence by the name of the check; none where the file can't be read."""
+def read_evidence(workspace: Workspace, base: str | None = None) -> dict[str, dict[str, Any]]:
+    """Return the evidence in the work tree or in a commit by the name of the check; none where there is no file."""
     file = workspace.root / FILE
-    if not file.is_file():
-        return {}
+    if base is not None:
+        text = (workspace.git.read(base, FILE) or b"").decode("utf-8", "replace")
+    else:
+        text = read_text(file) if file.is_file() else ""
     try:
-        value = load(read_text(file))
+        value = load(text)
     except YamlProblemError as error:
         raise UsageError(f"{FILE}: {error.problem.message}", hint="correct it, or delete it and replay again") from None
     checks = value.get("checks") if isinstance(value, dict) else None
     entries = checks.items() if isinstance(checks, dict) else ()
-    return {name: dict(entry) for name, entry in entries if isinstance(entry, dict) and entry.keys() >= _FIELDS}
+    return {name: dict(entry) for name, entry in entries if isinstance(name, str) and _is_entry(entry)}
+
+
+def _is_entry(entry: object) -> bool:
+    return (
+        isinstance(entry, dict)
+        and entry.keys() >= _FIELDS
+        and isinstance(entry["relevant"], int)
+        and isinstance(entry["edited_away"], int)
+        and isinstance(entry["kept"], list)
+        and all(isinstance(row, dict) and "key" in row for row in entry["kept"])
+        and isinstance(entry.get("labels", {}), dict)
+    )
 
 
 def _text(evidence: Mapping[str, Entry]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import ChainMap, Counter, defaultdict
+from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -92,10 +92,11 @@ def replay(git: Git, check: DecisionCheck, finder: Finder, most: int = MOST_COMM
     """
     result = Replay(check.name, check.digest)
     open_by_path: defaultdict[str, list[Introduction]] = defaultdict(list)
+    unread: Lines = {}
     steps = list(commit_steps(git, most, since))
     for start in range(0, len(steps), _BATCH):
         batch = steps[start : start + _BATCH]
-        texts = _lines_of(git, check, finder, batch)
+        texts = ChainMap(unread, _lines_of(git, check, finder, batch))
         for step in batch:
             _take(result, step, check, finder, texts, open_by_path)
     return result
@@ -133,7 +134,8 @@ def _looks_at(check: DecisionCheck, finder: Finder, path: str) -> bool:
     return bool(path) and finder.reads(path) and check.covers(path)
 
 
-Lines = dict[tuple[str, str], list[tuple[str, str, int]]]
+Matches = list[tuple[str, str, int]]
+Lines = dict[tuple[str, str], Matches]
 """By name and content of a file: the lines of its matches, their texts and line numbers."""
 
 
@@ -159,8 +161,8 @@ def _lines_of(git: Git, check: DecisionCheck, finder: Finder, steps: Sequence[Co
 
 
 def _take(
-    result: Replay, step: CommitStep, check: DecisionCheck, finder: Finder, texts: Lines,
-    open_by_path: defaultdict[str, list[Introduction]],
+    result: Replay, step: CommitStep, check: DecisionCheck, finder: Finder,
+    texts: MutableMapping[tuple[str, str], Matches], open_by_path: defaultdict[str, list[Introduction]],
 ) -> None:  # fmt: skip
     result.commits += 1
     result.first, result.last = result.first or step.name, step.name
@@ -171,8 +173,12 @@ def _take(
     for file in files:
         if file.before and file.after and file.before != file.after:
             open_by_path[file.after] += open_by_path.pop(file.before, [])
-        before = Counter(lines for lines, _, _ in texts.get((file.before, file.blob_before), ()))
-        after = texts.get((file.after, file.blob_after), [])
+        earlier = texts.get((file.before, file.blob_before), [])
+        place = (file.after, file.blob_after)
+        if place not in texts and _looks_at(check, finder, file.after):  # not read, so nothing in it is gone
+            texts[place] = earlier
+        before = Counter(lines for lines, _, _ in earlier)
+        after = texts.get(place, [])
         counts = Counter(lines for lines, _, _ in after)
         gone = before - counts
         removed += gone
