@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from orbit_registry.enforce import kinds
-from orbit_registry.enforce.kind import NotRunError, all_kinds
+from orbit_registry.enforce.kind import NotRunError, Survey, Tree, all_kinds
 from orbit_registry.enforce.spec import DecisionCheck, checks_of
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
@@ -98,6 +98,25 @@ def test_examples_notice_nearly_every_way_to_break_a_check() -> None:
 )  # fmt: skip
 def test_what_is_no_check_is_refused(fields: dict[str, Any], message: str) -> None:
     assert message in problems(fields)
+
+
+@pytest.mark.parametrize("text", ["foo = { version = '1' }", "foo = { group = 1 }", "foo = 1"])
+def test_a_catalogue_that_gradle_refuses_has_no_names(text: str) -> None:
+    example = {"at": "libs.versions.toml", "text": f"[libraries]\n{text}\n"}
+    assert problems({"dependency": {"of": ["mysql"]}, "passes": [example], "fails": ["mysql"]}) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["tool = 1", "tool.ruff = 'x'", "tool.ruff.lint = 3", "tool.ruff.lint.select = 5", "tool.importlinter = 1",
+     "tool.importlinter.contracts = ['a']", "tool.ruff.lint.ignore = [1]"],
+)  # fmt: skip
+@pytest.mark.parametrize("engine", ["ruff", "import-linter"])
+def test_a_setting_of_another_form_is_not_on(engine: str, text: str) -> None:
+    finder = check_of({"by": {"engine": engine, "rule": "X1"}}).finder()
+    assert isinstance(finder, Survey)
+    files = {"pyproject.toml": text}
+    assert len([*finder.find(Tree([*files], files.get), [])]) == 1
 
 
 @pytest.mark.parametrize("module", ["re2", "ast_grep_py"])

@@ -21,7 +21,10 @@ def _make(fields: Fields, must: str) -> Survey:
     why_off, program = _ENGINES[engine]
 
     def find(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, str]]:
-        reason = why_off(tree, rule, files)
+        try:
+            reason = why_off(tree, rule, files)
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):  # the program would refuse it too
+            reason = "its configuration can't be read"
         if (
             reason is None
             and program

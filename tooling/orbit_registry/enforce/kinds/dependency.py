@@ -28,7 +28,7 @@ def _make(fields: Fields, must: str) -> Finder:
             start = start if start >= 0 else max(text.find(written), 0)
             offset = start
             if any(_is_named(glob, _plain(name)) for glob in globs) == ("of" in fields):
-                yield match_at(text, start, start + len(written))
+                yield match_at(text, start, start + len(written))._replace(lines=_plain(name))
 
     return Finder(find, lambda path: _reader(path) is not None)
 
@@ -47,8 +47,8 @@ def _names(path: str, text: str) -> Names:
     reader = _reader(path)
     try:
         yield from reader(text) if reader else ()
-    except (ValueError, AttributeError, TypeError, RecursionError):  # a manifest that its own tool would refuse
-        return
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        return  # its own tool would refuse it too
 
 
 def _reader(path: str) -> Callable[[str], Names] | None:
@@ -137,5 +137,6 @@ KIND = CheckKind(
     make=_make,
     example_names=("requirements.txt", "package.json", "pyproject.toml"),
     needs_all=False,
+    is_by_line=False,
     everywhere=lambda fields: True,
 )
