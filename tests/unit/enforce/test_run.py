@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -107,6 +109,125 @@ def test_a_removed_check_is_noticed_where_the_change_breaks_it(project: Path) ->
     ]
     decide(project, NO_PRINT, status="rejected")
     assert messages(check(project, against="main"), "ORB1008") == []
+
+
+def drop(root: Path) -> None:
+    decide(root)
+
+
+def propose(root: Path) -> None:
+    decide(root, NO_PRINT, status="proposed")
+
+
+def delete(root: Path) -> None:
+    shutil.rmtree(root / ".orbit/adrs/ADR-0001")
+
+
+def drop_line(root: Path) -> None:
+    file = root / ".orbit/adrs/ADR-0001/adr.yaml"
+    file.write_text(re.sub(r"(?m)^checks:.*\n([- ].*\n)*", "", file.read_text("utf-8")), "utf-8")
+
+
+@pytest.mark.parametrize("weaken", [drop, drop_line, propose, delete])
+def test_a_check_can_not_be_switched_off_by_the_change_that_breaks_it(
+    weaken: Callable[[Path], None], project: Path
+) -> None:
+    write(project, "src/new.py", "print(1)\n")
+    weaken(project)
+    (message,) = messages(check(project, against="main"), "ORB1008")
+    assert message == "this change weakens ADR-0001/no-print and breaks it at src/new.py:1"
+
+
+NO_JAR = {"id": "no-jar", "level": "error", "path": {"of": ["**/*.jar"]}, "passes": ["a.py"], "fails": ["a.jar"]}
+
+
+def test_a_weakened_check_of_names_is_noticed(project: Path) -> None:
+    decide(project, NO_JAR)
+    commit(project, "No jars")
+    decide(project, {**NO_JAR, "path": {"of": ["lib/*.jar"]}, "fails": ["lib/a.jar"]})
+    (project / "x.jar").write_bytes(b"\0")
+    commit(project, "A jar")
+    assert messages(check(project, against="HEAD~1"), "ORB1008") == [
+        "this change weakens ADR-0001/no-jar and breaks it at x.jar"
+    ]
+
+
+def test_stale_evidence_that_the_change_writes_lowers_no_level(project: Path) -> None:
+    path = ".orbit/enforcement.yaml"
+    entry = {"relevant": 1, "edited_away": 0, "kept": []}
+    digest = Registry.open(project)._check_of("ADR-0001/no-print").digest
+    for value in (digest, "other"):
+        text = json.dumps({"schema_version": 1, "checks": {"ADR-0001/no-print": {"digest": value, **entry}}})
+        write(project, path, text)
+        if value == digest:
+            commit(project, "Evidence")
+    write(project, "src/new.py", "print(1)\n")
+    assert not check(project, against="HEAD").ok
+
+
+@pytest.mark.parametrize(
+    "fields", [{"in": None}, {"level": "fatal"}, {"passes": 5}, {"except": 3}, {"fails": [{"text": "print(1)"}]}]
+)
+def test_an_invalid_check_can_be_corrected(fields: dict[str, Any], project: Path) -> None:
+    decide(project, {**NO_PRINT, **fields})
+    commit(project, "An invalid check")
+    decide(project, NO_PRINT)
+    assert check(project, against="HEAD").ok
+
+
+def test_an_added_line_is_no_header(project: Path) -> None:
+    text = "a = 1\n" * 20
+    write(project, "src/new.py", text)
+    commit(project, "A file")
+    write(project, "src/new.py", "x = 1\n++ b/zzz\n" + text + "print(1)\n")
+    assert places(check(project, against="HEAD")) == ["src/new.py:23:1"]
+
+
+def test_attributes_hide_no_line(project: Path) -> None:
+    write(project, ".gitattributes", "*.py -diff\n")
+    write(project, "src/app.py", (project / "src/app.py").read_text("utf-8") + "    print(2)\n")
+    assert places(check(project, against="main")) == ["src/app.py:12:5"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\0\1"], ids=["empty", "binary"])
+def test_a_file_without_lines_is_new_too(content: bytes, project: Path, git: Git) -> None:
+    decide(project, NO_JAR)
+    (project / "lib.zip").write_bytes(b"zip" * 50)
+    commit(project, "No jars")
+    (project / "a.jar").write_bytes(content)
+    git(project, "mv", "lib.zip", "b.jar")
+    commit(project, "Jars")
+    assert places(check(project, against="HEAD~1")) == ["a.jar", "b.jar"]
+
+
+def test_a_deleted_line_that_must_be_is_noticed_and_a_moved_file_is_old(project: Path, git: Git) -> None:
+    must = {"id": "header", "must": "have", "in": ["**/*.py"], "text": {"words": ["Copyright"], "where": "any"}}
+    decide(project, {**must, "level": "error", "passes": ["# Copyright"], "fails": ["x"]})
+    write(project, "src/new.py", "# Copyright\nx = 1\n")
+    commit(project, "Header")
+    write(project, "src/new.py", "x = 1\n")
+    git(project, "mv", "src/app.py", "src/main.py")
+    assert places(check(project, against="HEAD")) == ["src/new.py:1:1"]
+
+
+PACKAGES = {
+    "a name that a keyword has too": ('"x": "1"', '"mysql": "1"', 1),
+    "an escaped name": ('"x": "1"', '"my\\u0073ql": "1"', 1),
+    "another version": ('"mysql": "1"', '"mysql": "2"', 0),
+    "a keyword": ('"x": "1"', '"x": "1"', 0),
+}
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_dependency_is_new_by_its_name(name: str, project: Path) -> None:
+    before, after, expected = PACKAGES[name]
+    decide(project, {"id": "no-mysql", "level": "error", "dependency": {"of": ["mysql"]}, "passes": ["x"],
+                     "fails": ["mysql"]})  # fmt: skip
+    form = '{\n "name": "a",\n "keywords": ["mysql"],\n "dependencies": {%s}\n}\n'
+    write(project, "package.json", form % before)
+    commit(project, "Manifest")
+    write(project, "package.json", (form % after).replace('"a"', '"b"'))
+    assert len(places(check(project, against="HEAD"))) == expected
 
 
 def test_a_file_that_lacked_what_it_must_have_is_old(project: Path) -> None:

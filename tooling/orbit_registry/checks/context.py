@@ -32,7 +32,7 @@ from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.cache import FileValue, digest
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode, inside, is_inside, read_bytes
-from orbit_registry.workspace.workspace import CONFIG, Workspace
+from orbit_registry.workspace.workspace import CONFIG, ORBIT, Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.checks.approval import Unproved
@@ -290,7 +290,7 @@ def collect_inputs(
     changed = facts.changed or () if against is not None else ()  # whose checks may have been removed
     records = [record for record in reading.collection.records if "checks" in record.data or record.path in changed]
     enforced: tuple[Diagnostic, ...] = ()
-    if records:
+    if records or any(path.startswith(f"{ORBIT}/") for path in changed):
         from orbit_registry.enforce.run import enforce  # most projects have no check
 
         enforced = enforce(

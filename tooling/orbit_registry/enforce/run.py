@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.enforce.changes import Ranges, changed_lines, earlier_files, touches
+from orbit_registry.enforce.changes import Ranges, changed_lines, earlier_files, moved_files, touches
 from orbit_registry.enforce.evidence import read_evidence
 from orbit_registry.enforce.kind import FILE_LIMIT, Finder, InvalidCheckError, Match, NotRunError, Survey, Tree
 from orbit_registry.enforce.spec import LEVELS, DecisionCheck, SpecProblem, checks_of
@@ -89,10 +89,12 @@ def enforce(
     With `against`, only matches that touch lines changed since then; `definitions_only` looks at no file. `name`: only
     this check.
     """
-    records = [record for record in records if record.phase != "closed"]
-    open_checks = [check for record in records for check in checks_of(record) if name in ("", check.name)]
+    records = list(records)
+    base = workspace.git.merge_base(against) if against is not None else None
+    open_checks = [check for record in records if record.phase != "closed"
+                   for check in checks_of(record) if name in ("", check.name)]  # fmt: skip
     report = _Report(workspace)
-    open_checks = [*_with_evidence(workspace, open_checks, report)]
+    open_checks = [*_with_evidence(workspace, open_checks, report, base)]
     for check in open_checks:
         for problem in check.problems:
             report.add_problem(check, problem)
@@ -101,7 +103,6 @@ def enforce(
     if definitions_only:
         return tuple(report.diagnostics)
     files = files_of(workspace, tracked, untracked)
-    base = workspace.git.merge_base(against) if against is not None else None
     change = Change(base, changed_lines(workspace.git, base, untracked)) if base is not None else None
     _Tree(workspace, runner, files, report, change).run()
     if change is not None:
@@ -111,14 +112,21 @@ def enforce(
     return tuple(report.diagnostics)
 
 
-def _with_evidence(workspace: Workspace, checks: Iterable[DecisionCheck], report: _Report) -> Iterator[DecisionCheck]:
-    """Yield checks; one that changed after its replay counts as advice, and is reported."""
-    evidence: Mapping[str, Mapping[str, Any]] = {}
-    with contextlib.suppress(OrbitError):  # a file that can't be read is no evidence against a level
-        evidence = read_evidence(workspace)
+def _with_evidence(
+    workspace: Workspace, checks: Iterable[DecisionCheck], report: _Report, base: str | None
+) -> Iterator[DecisionCheck]:
+    """Yield checks; one that changed after its replay counts as advice, and is reported.
+
+    The evidence of the commit that a change starts from counts too: a change can't lower a level by editing the file.
+    """
+    files: list[Mapping[str, Mapping[str, Any]]] = []
+    for revision in (None, base) if base is not None else (None,):
+        with contextlib.suppress(OrbitError):  # a file that can't be read is no evidence against a level
+            files.append(read_evidence(workspace, revision))
     for check in checks:
-        entry = evidence.get(check.name)
-        if entry is None or check.level == "advice" or entry.get("digest") == check.digest:
+        entries = [evidence.get(check.name) for evidence in files]
+        is_fresh = any(entry is None or entry["digest"] == check.digest for entry in entries)
+        if not entries or check.level == "advice" or is_fresh:
             yield check
             continue
         message = f"{check.name} changed after its replay, so it counts as advice"
@@ -127,15 +135,25 @@ def _with_evidence(workspace: Workspace, checks: Iterable[DecisionCheck], report
         yield replace(check, has_stale_evidence=True)
 
 
-def _at_base(workspace: Workspace, records: Iterable[Record], change: Change) -> Iterator[DecisionCheck]:
-    """Yield the checks of changed live records as they were in the commit that a change starts from."""
-    for record in records:
-        if record.phase == "live" and record.path in change.lines:
-            content = workspace.git.read(change.base, record.path)
-            data = data_in(content.decode("utf-8", "replace")) if content is not None else None
-            earlier = Record(record.kind, data, record.path) if data is not None and "status" in data else None
-            if earlier is not None and earlier.phase == "live":
-                yield from checks_of(earlier)
+def _at_base(workspace: Workspace, records: Sequence[Record], change: Change) -> Iterator[DecisionCheck]:
+    """Yield the checks of changed records as they were, live, in the commit that a change starts from.
+
+    A record that is closed now has no check to weaken; one with a new id is known by its uid.
+    """
+    by_uid = {record.uid: record for record in records}
+    git = workspace.git
+    paths = [path for path in earlier_files(git, change.base) if path.startswith(f"{ORBIT}/")]
+    names = {f"{change.base}:{git.prefix}{path}": path for path in paths}
+    for name, content in git.blobs(names, check=False).items():
+        path = names[name]
+        kind = workspace.kinds.of_plural(path.split("/")[1])
+        data = data_in(content.decode("utf-8", "replace")) if kind is not None else None
+        if kind is None or data is None or not kind.schema.is_valid(data):
+            continue
+        current = by_uid.get(str(data["uid"]))
+        earlier = Record(kind, data, path)
+        if earlier.phase == "live" and (current is None or current.phase != "closed"):
+            yield from checks_of(Record(kind, {**data, "id": current.id}, current.path) if current else earlier)
 
 
 def _runnable(
@@ -222,15 +240,23 @@ class _Tree:
         reported = {(row.check, row.location.path): list(Severity).index(row.severity)
                     for row in self.report.diagnostics if row.check}  # fmt: skip
         paths = [path for path in self.files if self.change is not None and path in self.change.lines]
-        names_of = self._scopes(paths)[1]
-        for path, names in names_of.items():
-            content = (self._text(path) or "").encode("utf-8")
-            for name, matches in self.runner.read(names, path, content).matches.items():
-                check = self.runner.checks[name][0]
-                line = next((row.line for row in matches if self._is_changed(path, row.line, row.end_line)), None)
-                weight = list(Severity).index(LEVELS[check.level])
-                if line is not None and check.must == "not" and reported.get((name, path), 9) > weight:
-                    message = f"this change weakens {name} and breaks it at {path}:{line}"
+        scopes, names_of = self._scopes(paths)
+        values = {path: self.runner.read(names, path, (self._text(path) or "").encode("utf-8"))
+                  for path, names in names_of.items()}  # fmt: skip
+        older = self._older()
+        tree = Tree(self.files, self._text)
+        for name, (check, finder) in self.runner.checks.items():
+            if check.must == "have" or check.is_reference:
+                continue
+            if isinstance(finder, Survey):
+                places = {path: path for path, _ in finder.find(tree, scopes[name])}
+            else:
+                new = self._new_matches(check, values, older)
+                places = {path: f"{path}:{match.line}" for path, match in reversed(new)}
+            weight = list(Severity).index(LEVELS[check.level])
+            for path, shown in places.items():
+                if reported.get((name, path), 9) > weight:
+                    message = f"this change weakens {name} and breaks it at {shown}"
                     hint = "leave the check unchanged, or weaken it in a separate change"
                     place = self.report.place(check.record, ("checks",))
                     self.report.add(check, "ORB1008", message, place, hint=hint)
@@ -320,34 +346,43 @@ class _Tree:
     def _add_matches(self, names_of: Mapping[str, list[str]], values: Mapping[str, FileMatches]) -> None:
         used: set[tuple[str, Allow]] = set()
         older = self._older()
+        moved = moved_files(self.workspace.git, self.change.base) if self.change is not None else {}
         has_match = {name for value in values.values() for name in value.matches}
         for name, (check, finder) in self.runner.checks.items():
             if check.must == "have" and isinstance(finder, Finder):
-                paths = [path for path in values if name in names_of[path] and older.get(path, {}).get(name) != []]
+                lacked = {path for path in values if older.get(moved.get(path, path), {}).get(name) == []}
+                paths = [path for path in values if name in names_of[path] and path not in lacked]
                 self._missing(check, paths, values, name in has_match)
                 continue
-            matches = [(path, match) for path in values for match in values[path].matches.get(name, ())]
-            rooms = Counter(match.lines for _, match in matches)  # how many of each line are new, and not moved
-            rooms.subtract(line for lines in older.values() for line in lines.get(name, ()))
-            for path, match in matches:
-                self._add_match(check, path, match, values[path].allows, used, rooms)
+            for path, value in values.items():
+                used |= {(path, allow) for match in value.matches.get(name, ())
+                         if (allow := _allow_of(check, match, value.allows))}  # fmt: skip
+            for path, match in self._new_matches(check, values, older):
+                allow = _allow_of(check, match, values[path].allows)
+                location = Location(path, Position(match.line, match.column))
+                reason = allow.reason if allow else None
+                self.report.break_of(check, f"`{match.text}`", location, reason or None, is_bare=reason == "")
         for path, value in values.items():
             for allow in value.allows:
                 if (path, allow) not in used and self._is_changed(path, allow.line, allow.line):
                     self._unused(path, allow, names_of[path])
 
-    def _add_match(
-        self, check: DecisionCheck, path: str, match: Match, allows: Sequence[Allow], used: set[tuple[str, Allow]],
-        rooms: Counter[str],
-    ) -> None:  # fmt: skip
-        allow = next((allow for allow in allows if allow.is_for(check.name, match.line, match.end_line)), None)
-        if allow is not None:
-            used.add((path, allow))
-        if self._is_changed(path, match.line, match.end_line) and rooms[match.lines] > 0:
-            rooms[match.lines] -= 1
-            location = Location(path, Position(match.line, match.column))
-            reason = allow.reason if allow else None
-            self.report.break_of(check, f"`{match.text}`", location, reason or None, is_bare=reason == "")
+    def _new_matches(
+        self, check: DecisionCheck, values: Mapping[str, FileMatches], older: Mapping[str, Mapping[str, Sequence[str]]]
+    ) -> list[tuple[str, Match]]:
+        """Return the matches of a check that the change brings in; without a change all."""
+        matches = [(path, match) for path in values for match in values[path].matches.get(check.name, ())]
+        rooms = Counter(match.lines for _, match in matches)  # how many of each line are new, and not moved
+        rooms.subtract(line for lines in older.values() for line in lines.get(check.name, ()))
+        edited = [(path, match) for path, match in matches if self._is_changed(path, match.line, match.end_line)]
+        if check.kind is not None and not check.kind.is_by_line:
+            edited += [row for row in matches if row not in edited]
+        new = []
+        for path, match in edited:
+            if rooms[match.lines] > 0:
+                rooms[match.lines] -= 1
+                new.append((path, match))
+        return new
 
     def _older(self) -> Mapping[str, Mapping[str, list[str]]]:
         """Return the lines that each check matched in the changed files before the change, by file."""
@@ -388,6 +423,10 @@ class _Tree:
         message = f"`orbit: allow {allow.name}` is not needed: {reason}"
         hint = "remove the comment, or correct the id"
         self.report.add(nearest, "ORB1007", message, Location(path, Position(allow.line)), hint=hint, name=None)
+
+
+def _allow_of(check: DecisionCheck, match: Match, allows: Sequence[Allow]) -> Allow | None:
+    return next((allow for allow in allows if allow.is_for(check.name, match.line, match.end_line)), None)
 
 
 def _is_text(file: str) -> bool:
