@@ -12,8 +12,16 @@ from tests.files import commit, make_workspace, write, write_learning, write_rec
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 TITLES = {
-    "acme/org": {"ADR-0001": "Use PostgreSQL for orders"},
-    "acme/shop": {"ADR-0001": "We adopt PostgreSQL for orders", "ADR-0002": "Do not write logs to files"},
+    "acme/org": {
+        "ADR-0001": "Use PostgreSQL for orders",
+        "ADR-0003": "Cache pages",
+        "ADR-0004": "Do not cache pages",
+    },
+    "acme/shop": {
+        "ADR-0001": "We adopt PostgreSQL for orders",
+        "ADR-0002": "Do not write logs to files",
+        "ADR-0003": "Cache pages",
+    },
     "acme/bank": {"ADR-0001": "Write logs to files", "ADR-0002": "Pick Kafka"},
 }
 LEARNED = "Close the database when a test ends, or the next test waits for the lock until it times out"
@@ -29,13 +37,16 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
         make_workspace(root)
         write_learning(root, 1, summary=LEARNED)
         for number, (record_id, title) in enumerate(titles.items()):
+            status = "proposed" if (name, record_id) == ("acme/shop", "ADR-0003") else "accepted"
             path = f"docs/adr/{number:04d}.md"
             options = (
                 "## Considered options\n\n- Pick Kafka\n- Redis\n\nChosen option: Redis\n" if "Postgre" in title else ""
             )
-            write(root, path, f"# {title}\n\nStatus: Accepted\n\n## Decision\n\nYes, {number}.\n\n{options}")
+            write(
+                root, path, f"# {title}\n\nStatus: {status.capitalize()}\n\n## Decision\n\nYes, {number}.\n\n{options}"
+            )
             links = [{"rel": "contradicts", "to": "org:ADR-0001"}] if record_id == "ADR-0002" else []
-            fields = {"status": "accepted", "title": title, "source": {"path": path}, "links": links}
+            fields = {"status": status, "title": title, "source": {"path": path}, "links": links}
             write_record(root, f".orbit/adrs/{record_id}/adr.yaml", **fields)
         commit(root)
         vote(root, "T-1")

@@ -20,6 +20,7 @@ SELECT
     MIN(CASE WHEN is_for = 1 THEN CONCAT(repository, ' ', id, ' ', title) END) AS example_for,
     MIN(CASE WHEN is_against = 1 THEN CONCAT(repository, ' ', id, ' ', title) END) AS example_against
 FROM positions
+WHERE is_for = 1 OR is_against = 1
 GROUP BY topic
 HAVING MAX(is_for) = 1 AND MAX(is_against) = 1 AND COUNT(DISTINCT repository) > 1
 ORDER BY repositories_for + repositories_against DESC, topic
