@@ -41,7 +41,7 @@ _CLOSED = {
     "temp_directory": "",
     "lock_configuration": "true",
 }
-_QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+_EXPLAIN = re.compile(r"\s*EXPLAIN\b(?:\s*ANALYZE\b|\s*\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\))?", re.IGNORECASE)
 BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
 TABLES_HINT = "`SHOW TABLES` lists the tables and `DESCRIBE records` the columns; docs/reference/snapshot.md has macros"
 
@@ -189,7 +189,7 @@ def ask(
         if not statements:
             hint = "ask in SQL: `SELECT id, title FROM records`; a shell variable may be unset"
             raise SnapshotError("the question is empty", hint=hint)
-        if len(statements) != 1 or statements[0].type not in _QUESTIONS:
+        if len(statements) != 1 or not _is_question(connection, statements[0]):
             problem = f"this is {len(statements)} statements" if len(statements) != 1 else "this is not a question"
             hint = "ask one SELECT (or FROM …, DESCRIBE, SHOW TABLES); a question changes nothing"
             raise SnapshotError(problem, hint=hint)
@@ -206,6 +206,21 @@ def ask(
         raise SnapshotError(_reason(error), hint=hint) from None
     finally:
         timer.cancel()
+
+
+def _is_question(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> bool:
+    """Return whether a statement is a SELECT, or explains one, and writes no file."""
+    text = statement.query
+    if statement.type == duckdb.StatementType.EXPLAIN:  # `EXPLAIN ANALYZE COPY …` writes
+        text = _EXPLAIN.sub("", text, count=1)
+        if not (explained := connection.extract_statements(text)):
+            return False
+        statement = explained[0]
+    if statement.type != duckdb.StatementType.SELECT:
+        return False
+    if "copy" in text.casefold():  # `WITH x AS (COPY …) SELECT …` writes, and DuckDB refuses it in a subquery
+        connection.execute(f"EXPLAIN FROM (\n{text.rstrip().rstrip(';')}\n)")
+    return True
 
 
 def _reason(error: duckdb.Error) -> str:
