@@ -1,9 +1,11 @@
 """A lake over time: many pushes at once, kills, compactions, removals, older versions and object stores."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -97,12 +99,55 @@ def test_a_compaction_changes_no_answer_and_deletes_what_counts_no_more(
     assert (again["compacted"], again["pushes"], again["files_removed"]) == (1, 1, 0)
 
 
+def age(path: Path, days: int) -> None:
+    """Make the files of a lake older."""
+    for file in path.rglob("*") if path.is_dir() else [path]:
+        os.utime(file, (time.time() - 86400 * days,) * 2)
+
+
+def test_a_file_stays_for_the_grace_after_its_use_ended(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    age(lake, 5)
+    orbit(shop, "fleet", "compact", str(lake))
+    first = set(lake.rglob("*.000001.*.parquet"))
+    assert len(first) == 2 + 5  # the push and the compaction
+    vote(shop, "T-1")
+    push(shop, lake)
+    age(lake, 3)
+    orbit(shop, "fleet", "compact", str(lake))  # the push of five days ago was replaced three days ago
+    assert {file.name.partition(".")[0] for file in first if file.exists()} == {"compaction"}
+    age(lake, 3)
+    orbit(shop, "fleet", "compact", str(lake))
+    assert len(list(lake.rglob("*.parquet"))) == 5
+
+
+def test_a_compaction_without_grace_leaves_the_files_of_a_running_push(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    (manifest,) = lake.rglob("*.000001.json")
+    content = manifest.read_bytes()
+    manifest.unlink()
+    orbit(shop, "fleet", "compact", str(lake), "--grace", "0")
+    manifest.write_bytes(content)
+    assert len(ask(lake, STATE)) == 2
+    manifest.unlink()
+    age(lake, 1)
+    orbit(shop, "fleet", "compact", str(lake), "--grace", "0")
+    assert list(lake.rglob("*.parquet")) == []
+
+
 def test_a_removed_repository_is_gone_from_files_after_a_compaction(
     make_repository: MakeRepository, tmp_path: Path
 ) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push(shop, lake)
     orbit(shop, "fleet", "compact", str(lake))
+    copy = Path(shutil.copytree(lake, tmp_path / "a lake"))
+    answer = json.loads(orbit(shop, "fleet", "remove", str(copy), "shop", "--format", "json"))
+    assert answer["next"] == [f"orbit fleet remove '{copy}' shop --yes"]
     orbit(shop, "fleet", "remove", str(lake), "shop")
     assert len(ask(lake, STATE)) == 2
     orbit(shop, "fleet", "remove", str(lake), "shop", "--yes")
@@ -146,7 +191,29 @@ def test_a_query_reads_the_lake_alone(make_repository: MakeRepository, tmp_path:
     questions = (f"FROM '{secret}'", f"FROM '{lake}/../secret.csv'", "COPY records TO 'x.csv'", "INSTALL httpfs")
     for sql in (*questions, f"COPY (SELECT 1) TO '{lake}/x.csv'", "SET enable_external_access = true"):
         orbit(shop, "fleet", "query", sql, "--lake", str(lake), code=1)
+    writes = f"COPY (SELECT 1) TO '{lake}/x.csv'"
+    for sql in (f"EXPLAIN ANALYZE {writes}", f"EXPLAIN (ANALYZE) {writes}", f"WITH x AS ({writes}) SELECT 1",
+                f"EXPLAIN ANALYZE WITH x AS ({writes}) SELECT 1"):  # fmt: skip
+        orbit(shop, "fleet", "query", sql, "--lake", str(lake), code=1)
     assert not (lake / "x.csv").exists()
+    assert ask(lake, "EXPLAIN SELECT id FROM records")
+    assert ask(lake, "SELECT 'copy' AS word;") == [{"word": "copy"}]
+
+
+def test_a_damaged_file_or_number_is_named(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    (manifest,) = lake.rglob("*.000001.json")
+    text = manifest.read_text("utf-8")
+    manifest.write_text(text.replace('"sequence": 1', f'"sequence": {10**30}'), "utf-8")
+    assert ask(lake, STATE) == []
+    manifest.write_text(text, "utf-8")
+    (file,) = lake.rglob("records/*/*.parquet")
+    file.write_bytes(b"PAR1")
+    vote(shop, "T-1")
+    for words in (["query", STATE, "--lake", str(lake)], ["push", str(lake), "--repository", "shop"]):
+        assert file.name in orbit(shop, "fleet", *words, code=1)
+    assert "is damaged" in orbit(shop, "fleet", "compact", str(lake), code=1)
 
 
 def test_a_path_is_looked_up_in_one_repository_or_in_all(make_repository: MakeRepository, tmp_path: Path) -> None:

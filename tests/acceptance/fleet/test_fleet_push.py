@@ -73,6 +73,7 @@ def test_uncommitted_records_are_refused(make_repository: MakeRepository, tmp_pa
     shop = make_repository("shop")
     write_learning(shop, 2)
     assert "uncommitted" in orbit(shop, "fleet", "push", str(tmp_path / "lake"), code=1)
+    assert "uncommitted" in orbit(shop, "fleet", "push", str(tmp_path / "lake"), "--commit", "HEAD", code=1)
     assert push(shop, tmp_path / "lake", "--commit", "draft")["commit"] == "draft"
 
 
@@ -115,6 +116,32 @@ def test_a_damaged_manifest_does_not_count_and_a_push_repairs_it(
     assert ask(lake, "FROM repositories") == []
     assert push(shop, lake)["unreadable"] == [str(manifest.relative_to(lake))]
     assert ask(lake, COUNTS)[0]["records"] == 2
+
+
+@pytest.mark.parametrize("is_compacted", [False, True])
+def test_a_push_repairs_what_a_damaged_manifest_lost(
+    make_repository: MakeRepository, tmp_path: Path, is_compacted: bool
+) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    for number in (1, 2):
+        write_learning(shop, number, summary="A new summary")
+        commit(shop)
+        push(shop, lake)
+    (manifest,) = lake.rglob("*.000002.json")
+    manifest.write_text("{", "utf-8")
+    if is_compacted:
+        orbit(shop, "fleet", "compact", str(lake))
+    assert push(shop, lake)["outcome"] == "pushed"
+    assert ask(lake, "SELECT title FROM records WHERE id = 'L-00001'") == [{"title": "A new summary"}]
+    assert push(shop, lake)["outcome"] == "unchanged"
+
+
+@pytest.mark.parametrize("character", "*?[]{}")
+def test_a_lake_has_no_pattern_in_its_address(make_repository: MakeRepository, tmp_path: Path, character: str) -> None:
+    shop = make_repository("shop")
+    assert "for a pattern" in orbit(shop, "fleet", "push", str(tmp_path / f"a{character}b"), code=2)
+    assert not (tmp_path / f"a{character}b").exists()
 
 
 def test_without_the_extra_a_command_says_what_to_install(

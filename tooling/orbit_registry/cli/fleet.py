@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from shlex import quote
 
 import click
 
@@ -51,7 +52,7 @@ def push_command(
     registry = open_registry()
     lake = Lake(dest, create=not dry_run)
     result = push(registry.workspace, lake, repository=repository, commit=commit, force=force, dry_run=dry_run)
-    following = [] if dry_run else [f"orbit fleet query 'FROM repositories' --lake {dest}"]
+    following = [] if dry_run else [f"orbit fleet query 'FROM repositories' --lake {quote(dest)}"]
     emit(output, {**result.as_data(), "dry_run": dry_run}, _push_text(result, dry_run), next_commands=following)
     warn_of_unread(registry)
 
@@ -127,7 +128,9 @@ def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
     planned = removal(lake, repository)
     if yes:
         remove(lake, planned)
-    following = [f"orbit fleet compact {dest} --grace 0" if yes else f"orbit fleet remove {dest} {repository} --yes"]
+    following = [f"orbit fleet compact {quote(dest)} --grace 0"]
+    if not yes:
+        following = [f"orbit fleet remove {quote(dest)} {quote(repository)} --yes"]
     text = (
         f"{repository}: {plural(planned.records, 'record')} {'removed' if yes else 'would be removed; --yes does it'}"
     )

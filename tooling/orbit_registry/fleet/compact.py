@@ -12,9 +12,10 @@ from orbit_registry.fleet.database import add_state, add_tables, memory_database
 from orbit_registry.fleet.lake import TABLES, Bucket, Lake, Push, folder_name
 from orbit_registry.fleet.push import write_parquet
 from orbit_registry.model.votes import format_time
-from orbit_registry.snapshot.query import BROKEN
+from orbit_registry.snapshot.export import duckdb
 
-GRACE_HOURS = 24.0  # hours that a file without a use stays: a reader or a push that is running may need it
+GRACE_HOURS = 24.0  # hours that a file stays after its use ended: a reader that is running may need it
+PUSH_HOURS = 6.0  # hours that data without a manifest stay at least: a push that is running writes its manifest last
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class CompactResult:
 def compact(lake: Lake, *, grace_hours: float = GRACE_HOURS, dry_run: bool = False) -> CompactResult:
     """Write the state of each bucket that got pushes into one file a table, and remove files without a use."""
     totals = {"compacted": 0, "unchanged": 0, "pushes": 0, "repositories": 0, "files_written": 0, "files_removed": 0}
-    before = datetime.now(UTC) - timedelta(hours=grace_hours)
+    now = datetime.now(UTC)
+    before = now - timedelta(hours=grace_hours)
     times = {name: time for folder in (*TABLES, "manifests") for name, time in lake.store.times(folder).items()}
     for bucket in lake.all_buckets():
         totals["repositories"] += sum(not push.removed for push in bucket.heads.values())
@@ -48,7 +50,9 @@ def compact(lake: Lake, *, grace_hours: float = GRACE_HOURS, dry_run: bool = Fal
                 bucket = lake.bucket(bucket.number)
         else:
             totals["unchanged"] += 1
-        removable = list(_without_use(bucket, times, before))
+        earlier = lake.bucket_before(bucket.number, times, before) if grace_hours else bucket
+        limits = (before, min(before, now - timedelta(hours=PUSH_HOURS)))
+        removable = list(_without_use(bucket, earlier, times, limits))
         totals["files_removed"] += len(removable)
         if not dry_run:
             lake.store.remove(removable)
@@ -72,7 +76,7 @@ def _compact_bucket(lake: Lake, bucket: Bucket) -> int:
                 write_parquet(connection, select, file)
                 files.append(f"{table}/{folder_name(bucket.number)}/{stem}.parquet")
                 lake.store.put(file, files[-1])
-    except BROKEN as error:
+    except duckdb.Error as error:
         message = f"bucket {bucket.number} is damaged: {str(error).splitlines()[0]}"
         raise LakeError(
             message, hint="remove its repositories with `orbit fleet remove`, and push them again"
@@ -83,11 +87,20 @@ def _compact_bucket(lake: Lake, bucket: Bucket) -> int:
     return len(files)
 
 
-def _without_use(bucket: Bucket, times: Mapping[str, datetime], before: datetime) -> Iterator[str]:
-    """Yield the files of a bucket that do not count and are older than a time; damaged manifests stay for a person."""
-    counted = {*bucket.files, *bucket.manifests, *bucket.unreadable}
+def _without_use(
+    bucket: Bucket, earlier: Bucket, times: Mapping[str, datetime], limits: tuple[datetime, datetime]
+) -> Iterator[str]:
+    """Yield the files of a bucket that count neither now nor earlier; damaged manifests stay for a person.
+
+    `limits` are the times after which a file was written too late: one for files with a manifest, one without.
+    """
+    counted = {*bucket.files, *bucket.manifests, *bucket.unreadable, *earlier.files, *earlier.manifests}
     for name, time in times.items():
-        if name.split("/")[1] == folder_name(bucket.number) and name not in counted and time <= before:
+        folder, bucket_folder, file = name.split("/", 2)
+        if bucket_folder != folder_name(bucket.number) or name in counted:
+            continue
+        manifest = name if folder == "manifests" else f"manifests/{bucket_folder}/{file.rsplit('.', 2)[0]}.json"
+        if times[manifest] <= limits[0] if manifest in times else time <= limits[1]:
             yield name
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from orbit_registry.errors import LakeError
 from orbit_registry.fleet.lake import TABLES, TABLES_SQL, Bucket, Lake, folder_name
 from orbit_registry.snapshot.export import OFFLINE, duckdb, fill_all, quoted
-from orbit_registry.snapshot.query import BROKEN, MEMORY, SECONDS, QueryResult, ask
+from orbit_registry.snapshot.query import MEMORY, SECONDS, QueryResult, ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,7 +139,7 @@ def with_lake(lake: Lake, use: Callable[[duckdb.DuckDBPyConnection], Result], re
         try:
             with open_lake(lake, repository) as connection:
                 return use(connection)
-        except BROKEN as error:
+        except duckdb.Error as error:
             if is_last:
                 hint = "run `orbit fleet compact` to see which bucket is damaged"
                 raise LakeError(f"{lake.store.address}: {str(error).splitlines()[0]}", hint=hint) from None

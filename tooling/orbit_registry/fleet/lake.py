@@ -11,8 +11,9 @@ Of the compactions of a bucket the newest counts, and of a repository's pushes t
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -23,10 +24,11 @@ SCHEMA_VERSION = 1  # version of `tables.sql`, which each manifest names
 TABLES_SQL = Path(__file__).with_name("tables.sql")
 TABLES = tuple(re.findall(r"^CREATE TABLE lake_(\w+)", TABLES_SQL.read_text("utf-8"), re.MULTILINE))
 BUCKETS = 64
+MOST = 10**9  # the largest number that a manifest may state
 MARK = "lake.json"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}\Z")
 _COMPACTION = re.compile(r"compaction\.([0-9]{6})\.json\Z")
-_PUSH = re.compile(r"[a-z0-9-]*\.([0-9a-f]{16})\.([0-9]{6,})\.json\Z")
+_PUSH = re.compile(r"[a-z0-9-]*\.([0-9a-f]{16})\.([0-9]{6,9})\.json\Z")
 _DATA = re.compile(rf"(?:{'|'.join(TABLES)})/bucket=[0-9]{{2,5}}/[A-Za-z0-9.-]{{1,200}}\.parquet\Z")
 
 
@@ -94,7 +96,7 @@ class Lake:
         try:
             data = json.loads(mark)
             version, buckets = int(data["version"]), int(data["buckets"])
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             version, buckets = 0, 0
         if version != 1 or not 1 <= buckets <= 10_000:
             message = f"{self.store.path(MARK)} states no version and number of buckets that this Orbit reads"
@@ -115,6 +117,11 @@ class Lake:
     def bucket(self, number: int, repository: str | None = None) -> Bucket:
         """Return what counts in a bucket, or of one repository in it."""
         return self._bucket(number, list(self.store.times(f"manifests/{folder_name(number)}")), repository)
+
+    def bucket_before(self, number: int, times: Mapping[str, datetime], before: datetime) -> Bucket:
+        """Return what counted in a bucket at a time."""
+        folder = f"manifests/{folder_name(number)}/"
+        return self._bucket(number, [name for name in times if name.startswith(folder) and times[name] <= before])
 
     def _bucket(self, number: int, names: Sequence[str], repository: str | None = None) -> Bucket:
         numbers = {int(match[1]): name for name in names if (match := _COMPACTION.search(name))}
@@ -169,10 +176,13 @@ class Lake:
         name = f"manifests/{folder}/{file_stem(push.repository)}.{push.sequence:06d}.json"
         return self.store.create(name, (json.dumps(asdict(push), indent=1) + "\n").encode())
 
-    def commit_compaction(self, bucket: Bucket, files: Sequence[str], heads: Iterable[Push]) -> bool:
+    def commit_compaction(self, bucket: Bucket, files: Sequence[str], heads: Collection[Push]) -> bool:
         """Write the manifest of a bucket's next compaction; False if there is one meanwhile."""
         name = f"manifests/{folder_name(bucket.number)}/compaction.{bucket.compaction + 1:06d}.json"
-        entries = [{**asdict(push), "files": [], "rows": {}} for push in heads]
+        damaged = {match[1] for name in bucket.unreadable if (match := _PUSH.search(name))}
+        # Without a digest the next push compares every record: the damaged manifest may have had one of them.
+        changes = [{"digest": ""} if repository_key(push.repository) in damaged else {} for push in heads]
+        entries = [{**asdict(push), "files": [], "rows": {}, **more} for push, more in zip(heads, changes, strict=True)]
         text = json.dumps({"schema_version": SCHEMA_VERSION, "files": list(files), "repositories": entries}, indent=1)
         return self.store.create(name, f"{text}\n".encode())
 
@@ -231,7 +241,7 @@ def _push_of(data: object) -> Push | None:
     numbers = ("sequence", "since", "records", "schema_version")
     known = {name: data[name] for name in Push.__slots__ if name in data}
     typed = all(isinstance(known.get(name), str) for name in texts) and all(
-        isinstance(known.get(name), int) for name in numbers
+        isinstance(number := known.get(name), int) and 0 <= number < MOST for name in numbers
     )
     if not typed or not _NAME.match(known["repository"]):
         return None

@@ -28,7 +28,6 @@ from orbit_registry.repository.reader import Reading
 from orbit_registry.search.similarity import NEGATIONS
 from orbit_registry.search.text import stem, words
 from orbit_registry.snapshot.export import duckdb, fill_all, quoted, shared_rows
-from orbit_registry.snapshot.query import BROKEN
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace
 
@@ -83,13 +82,15 @@ def push(
         head = bucket.heads.get(name)
         planned = _plan(name, commit_name, committed_at, head, digests, lake.next_sequence(name, bucket))
         if head is not None and not head.removed:
-            if head.digest == planned.digest:
+            if head.digest == planned.digest and not bucket.unreadable:
                 return PushResult(head, "unchanged", unreadable=bucket.unreadable)
             if committed_at < head.committed_at and not force:
                 return PushResult(head, "older", unreadable=bucket.unreadable)
         stored = _stored_digests(lake, bucket, name)
         changed = [record_id for record_id in sorted(rows) if stored.get(record_id) != digests[record_id]]
         gone = sorted(stored.keys() - rows.keys())
+        if head is not None and head.digest == planned.digest and not changed and not gone:
+            return PushResult(head, "unchanged", unreadable=bucket.unreadable)
         counts = (len(changed), len(gone), bucket.unreadable)
         written = _written_rows(planned, {record_id: rows[record_id] for record_id in changed}, gone, digests)
         if dry_run:
@@ -119,7 +120,7 @@ def _commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:
     """Return the commit that the records are those of, and its time."""
     git = workspace.git
     commit = git.commit(name or "HEAD")
-    if name is None and commit is not None:
+    if commit is not None:
         changes = git.run("status", "--porcelain", "--", ".orbit", workspace.config.adr.folder).decode(
             "utf-8", "replace"
         )
@@ -198,7 +199,7 @@ def _stored_digests(lake: Lake, bucket: Bucket, repository: str) -> dict[str, st
             add_state(connection, [bucket])
             current = "lake_records JOIN lake_current USING (repository, record_id, sequence)"
             return dict(connection.execute(f"SELECT record_id, digest FROM {current}").fetchall())
-    except BROKEN as error:
+    except duckdb.Error as error:
         message = f"{lake.store.address}: {str(error).splitlines()[0]}"
         raise LakeError(message, hint="`orbit fleet remove` the repository, then push it again") from None
 

@@ -25,6 +25,9 @@ class Store:
         except ImportError:
             raise UsageError("`orbit fleet` needs fsspec, which is not installed", hint=EXTRA) from None
         self.address = address
+        if character := next((each for each in "*?[]{}" if each in address), None):
+            hint = "choose another folder: DuckDB and Spark take this character for a pattern"
+            raise UsageError(f"the address of a lake can't have {character!r}: {address}", hint=hint)
         try:
             filesystem, root = fsspec.url_to_fs(address, skip_instance_cache=True)
         except (ImportError, ValueError) as error:
@@ -56,9 +59,10 @@ class Store:
         if not paths:
             return {}
         with self._reported():
-            contents = self.files.cat(list(paths), on_error="return")
-            result = {paths[path]: content for path, content in contents.items() if isinstance(content, bytes)}
-            for content in contents.values():
+            # `cat` would take a `[` in a name for a pattern.
+            contents = self.files.cat_ranges(list(paths), None, None, on_error="return")
+            result = {name: c for name, c in zip(paths.values(), contents, strict=True) if isinstance(c, bytes)}
+            for content in contents:
                 if isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
                     raise content
             return result
