@@ -117,6 +117,35 @@ def test_the_commit_that_accepted_it_counts_and_no_later_one(signed: Project) ->
     assert list(signed.findings()) == ["ADR-0002"]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('status: "accepted"', "status:\n  accepted"),
+        ('status: "accepted"', '"stat\\u0075s": accepted'),
+        ('status: "accepted"', "? status\n: accepted"),
+        ('status: "accepted"', "status: &a accepted"),
+        ('title: "Decision 2"', 'title: "Decision 2\nstatus: proposed"'),
+    ],
+)
+def test_any_way_to_write_the_status_needs_a_proof(signed: Project, before: str, after: str) -> None:
+    signed.decide(2)
+    file = signed.root / ".orbit/adrs/ADR-0002/adr.yaml"
+    file.write_text(file.read_text("utf-8").replace(before, after), "utf-8")
+    signed.commit("Accept")
+
+    assert signed.findings()["ADR-0002"][0] is Severity.ERROR
+
+
+def test_a_new_number_needs_no_new_proof(signed: Project) -> None:
+    for old, new in ((1, 5), (5, 6)):
+        signed.git("mv", f".orbit/adrs/ADR-{old:04d}", f".orbit/adrs/ADR-{new:04d}")
+        file = signed.root / f".orbit/adrs/ADR-{new:04d}/adr.yaml"
+        file.write_text(file.read_text("utf-8").replace(f"ADR-{old:04d}", f"ADR-{new:04d}"), "utf-8")
+        signed.commit("Renumber")
+
+    assert signed.findings() == {}
+
+
 def test_a_merged_branch_keeps_its_proof_and_a_signed_merge_is_one(signed: Project) -> None:
     for branch, number, signer in (("one", 2, PERSON), ("two", 3, ""), ("three", 4, "")):
         signed.git("checkout", "-qb", branch, "main")
@@ -202,6 +231,7 @@ def test_the_repository_cannot_name_the_program_that_verifies(signed: Project, t
         ("Approved-by: Eve <eve@example.org>", "names no code owner"),
         ("Approved-by: Ada <ada@example.org>", "names only its author"),
         ("Co-authored-by: Grace <grace@example.org>\nApproved-by: Grace <grace@example.org>", "names only its author"),
+        ("Approved-by: Grace <grace@example.org>\n\nMore text.", "names no code owner"),
         ("", "names no code owner"),
     ],
 )
@@ -221,6 +251,24 @@ def test_a_merge_names_a_code_owner_who_is_not_the_author(project: Project, trai
     assert problem in "".join(message for _, message in project.findings().values())
 
 
+@pytest.mark.parametrize("path", [".orbit/config.yaml", "CODEOWNERS"])
+def test_a_change_cannot_alter_the_requirement_for_one_commit(project: Project, path: str) -> None:
+    configure(project.root, "approval: {require: code-owner}\n")
+    write(project.root, "CODEOWNERS", "* @grace\n")
+    project.commit()
+    file = project.root / path
+    before = file.read_text("utf-8")
+    project.git("checkout", "-qb", "work")
+    file.write_text(before.replace("code-owner", "none").replace("@grace", "@eve"), "utf-8")
+    project.commit("Alter")
+    project.decide(1)
+    project.commit("Accept\n\nApproved-by: @eve")
+    file.write_text(before, "utf-8")
+    project.commit("Restore")
+
+    assert project.findings("main")["ADR-0001"][0] is Severity.ERROR
+
+
 @pytest.mark.parametrize(
     ("line", "owns"),
     [
@@ -232,6 +280,8 @@ def test_a_merge_names_a_code_owner_who_is_not_the_author(project: Project, trai
         ("*.yaml @grace", True),
         ("/adrs/ @grace", False),
         ("* @grace\n/.orbit/ @eve", False),
+        ("* @grace\n/.orbit/", False),
+        (".orbit/* @grace", False),
         ("# * @grace", False),
     ],
 )

@@ -6,6 +6,7 @@ approve itself. Everything comes from the repository: the same clone gives the s
 
 from __future__ import annotations
 
+import posixpath
 import re
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,20 +15,18 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
-from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.formats.codeowners import OWNER_FILES, OwnerLine, owner_lines, owners_of_file
 from orbit_registry.model.record import Record
 from orbit_registry.repository.codec import data_in, mapping_in
 from orbit_registry.workspace.config import config_of
-from orbit_registry.workspace.git import OWNER_FILES, Commit, Git, commits_touching
+from orbit_registry.workspace.git import Commit, Git, commits_touching
 from orbit_registry.workspace.workspace import CONFIG, ORBIT
 
-_STATUS = re.compile(rb"""(?m)^["']?status["']?[ \t]*:[ \t]*["']?([\w-]+)""")
-_TRAILER = re.compile(r"(?im)^(?:approved|reviewed)-by:[ \t]*(\S.*)$")
+_APPROVAL = re.compile(r"(?im)^(?:approved|reviewed)-by:[ \t]*(\S.*)$")
 _CO_AUTHOR = re.compile(r"(?im)^co-authored-by:[ \t]*(\S.*)$")
 _ADDRESS = re.compile(r"<([^<>\s]+@[^<>\s]+)>|^([^<>\s@]+@[^<>\s]+)$")
 _ACCOUNT = re.compile(r"(?:^|\s)(@[\w-]+(?:/[\w.-]+)?)")
 _FORGE_ADDRESS = re.compile(r"(?:\d+[+-])?([\w-]+)@users\.noreply\.\S+")
-_OWNER_LINE = re.compile(r"((?:\\.|[^\s\\])+)\s+(.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,34 +60,62 @@ def unproved(
     proofs = _Proofs(git, branch, base)
     required = [(record, setter) for record, setter in setters if setter is None or not proofs.is_free(setter)]
     proofs.verify([(record, setter) for record, setter in required if setter is not None])
+    uncommitted = {*git.run_names("diff", "--name-only", "-z", "--relative", "HEAD"), *git.untracked()}
     for record, setter in required:
         if setter is None:
             if proofs.state(base or "HEAD").require != "none":
-                yield Unproved(record, f"{record.id} is live in no commit yet, so no approval is proved", True)
+                is_open = record.path in uncommitted
+                lacks = "is live in no commit yet" if is_open else "became live in no commit that git can show"
+                yield Unproved(record, f"{record.id} {lacks}, so no approval is proved", is_open)
         elif (not is_branch_only or setter.name in branch) and (problem := proofs.problem(record, setter)):
             is_open = setter.name in branch and proofs.before(setter).require == "code-owner"
+            if is_open and (changer := proofs.changer):
+                is_open, problem = False, f"and {changer[:10]} of the same change alters what an approval needs"
             yield Unproved(record, f"{record.id} became {record.status.name} in {setter.name[:10]}, {problem}", is_open)
 
 
 def _setters(git: Git, records: Sequence[Record], commits: Iterable[Commit]) -> list[tuple[Record, Commit | None]]:
     """Return the commit that made each record live; None where no commit did. Commits are given newest first."""
-    by_path = {record.path: record for record in records}
-    history: dict[str, list[tuple[Commit, str]]] = {path: [] for path in by_path}
+    names = {posixpath.basename(record.path) for record in records}
+    history: dict[str, list[tuple[Commit, str]]] = {}
     for commit in commits:
         for path, blob in commit.changes:
-            if path in history:
-                history[path].append((commit, blob))
-    blobs = git.blobs(blob for versions in history.values() for _, blob in versions if blob)
-    setters: list[tuple[Record, Commit | None]] = []
-    for path, record in by_path.items():
-        setter = None
-        for commit, blob in history[path]:
-            status = _STATUS.search(blobs.get(blob, b""))
-            if status is None or record.kind.status(status[1].decode()).phase != "live":
-                break
+            if posixpath.basename(path) in names:
+                history.setdefault(path, []).append((commit, blob))
+    blobs = git.blobs(blob for record in records for _, blob in history.get(record.path, ()) if blob)
+    return [(record, _setter(git, record, history, blobs)) for record in records]
+
+
+def _setter(
+    git: Git, record: Record, history: Mapping[str, Sequence[tuple[Commit, str]]], blobs: Mapping[str, bytes]
+) -> Commit | None:
+    setter, versions = None, history.get(record.path, ())
+    while versions:
+        for commit, blob in versions:
+            if record.kind.status(str(_data(blobs.get(blob)).get("status"))).phase != "live":
+                return setter
             setter = commit
-        setters.append((record, setter))
-    return setters
+        moved = [versions for versions in _versions_before(setter, record, history) if versions[0][1]]
+        blobs = git.blobs(blob for versions in moved for _, blob in versions if blob)
+        same = (versions for versions in moved if _data(blobs[versions[0][1]]).get("uid") == record.uid)
+        versions = next(same, ())
+    return setter
+
+
+def _versions_before(
+    setter: Commit | None, record: Record, history: Mapping[str, Sequence[tuple[Commit, str]]]
+) -> Iterator[Sequence[tuple[Commit, str]]]:
+    """Yield the older versions of each file that a commit removed and that may be the record's under another number."""
+    for path in (path for path, blob in (setter.changes if setter else ()) if not blob and path in history):
+        if posixpath.basename(path) == posixpath.basename(record.path):
+            versions = history[path]
+            index = next(index for index, (commit, _) in enumerate(versions) if commit is setter)
+            if versions[index + 1 :]:
+                yield versions[index + 1 :]
+
+
+def _data(content: bytes | None) -> Mapping[str, object]:
+    return data_in((content or b"").decode("utf-8", "replace")) or {}
 
 
 @dataclass(frozen=True)
@@ -101,7 +128,7 @@ class _State:
     @cached_property
     def _settings(self) -> Mapping[str, object]:
         content = self.git.read(self.commit, CONFIG)
-        return mapping_in(data_in((content or b"").decode("utf-8", "replace")) or {}, "approval")
+        return mapping_in(_data(content), "approval")
 
     def _setting(self, name: str) -> object:
         return self._settings.get(name, config_of({}).setting("approval", name))
@@ -122,32 +149,19 @@ class _State:
         return isinstance(patterns, list) and any(fnmatchcase(signer, str(pattern)) for pattern in patterns)
 
     @cached_property
-    def owner_lines(self) -> list[tuple[Glob, tuple[str, ...]]]:
-        """The lines of CODEOWNERS: a glob of paths from the repository's top, and its owners."""
+    def owner_lines(self) -> list[OwnerLine]:
+        """The lines of CODEOWNERS, which is at the repository's top."""
         top = Git(self.git.top or self.git.folder)
         content = next(filter(None, (top.read(self.commit, path) for path in OWNER_FILES)), b"")
-        lines = [_OWNER_LINE.fullmatch(line.strip()) for line in content.decode("utf-8", "replace").splitlines()]
-        return [
-            (glob, tuple(word for word in match[2].partition(" #")[0].split() if "@" in word))
-            for match in lines
-            if match and match[1][0] not in "#[^" and (glob := _owner_glob(match[1])) is not None
-        ]
+        return owner_lines(content.decode("utf-8", "replace"))
 
     def owners(self, path: str) -> tuple[str, ...]:
-        """Return the owners of a file: the last line that matches it names them."""
-        matches = (owners for glob, owners in self.owner_lines if match_any((glob,), self.git.prefix + path))
-        return next(iter(list(matches)[::-1]), ())
+        """Return the owners of a file."""
+        return owners_of_file(self.owner_lines, self.git.prefix + path)
 
-
-def _owner_glob(pattern: str) -> Glob | None:
-    """Return a pattern of CODEOWNERS as a glob; None where it can't be read as one."""
-    text = pattern.replace("\\ ", " ")
-    is_anchored = "/" in text.removesuffix("/")
-    text = text.removeprefix("/") if is_anchored or text.startswith("/") else f"**/{text}"
-    name = text.removesuffix("/").rpartition("/")[2]
-    ends = [f"{text}**"] if text.endswith("/") else [text] if name.startswith("*") else [text, f"{text}/**"]
-    glob = parse_glob(ends[0] if len(ends) == 1 else f"{{{','.join(ends)}}}")
-    return glob if isinstance(glob, Glob) and not glob.exclude else None
+    def requires_as(self, other: _State) -> bool:
+        """Say whether another commit has the same setting and the same code owners."""
+        return self._settings == other._settings and self.owner_lines == other.owner_lines
 
 
 class _Proofs:
@@ -167,6 +181,16 @@ class _Proofs:
         """Return what was required when a commit was made; the branch of a change has no say in it."""
         first = setter.parents[0] if setter.parents else setter.name
         return self.state(self._base if setter.name in self._branch and self._base else first)
+
+    @cached_property
+    def changer(self) -> str | None:
+        """The commit of the branch with another requirement or other code owners; merged alone, it would count."""
+        if self._base is None:
+            return None
+        files = [f":(top){self._git.prefix}{CONFIG}", *(f":(top){path}" for path in OWNER_FILES)]
+        listed = self._git.run("rev-list", "--full-history", f"{self._base}..HEAD", "--", *files).decode().split()
+        base = self.state(self._base)
+        return next((commit for commit in listed if not self.state(commit).requires_as(base)), None)
 
     def is_free(self, setter: Commit) -> bool:
         """Say whether nothing was required then; a shallow clone can't tell that of its oldest commits."""
@@ -221,7 +245,11 @@ class _Proofs:
         authors = [commit.author for commit in inner or [setter]]
         authors += [match[1] for commit in (setter, *inner) for match in _CO_AUTHOR.finditer(commit.message)]
         own = {identity for author in authors for identity in identities(author)}
-        approvers = [identities(match[1]) for match in _TRAILER.finditer(setter.message)]
+        words = ("interpret-trailers", "--parse", "--no-divider")
+        trailers = self._git.run(*words, stdin=setter.message.encode("utf-8", "surrogateescape")).decode(
+            "utf-8", "replace"
+        )
+        approvers = [identities(match[1]) for match in _APPROVAL.finditer(trailers)]
         if any(approver & owners and not approver & own for approver in approvers):
             return ""
         lacks = "names only its author" if any(approver & owners for approver in approvers) else "names no code owner"

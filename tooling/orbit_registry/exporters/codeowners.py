@@ -24,12 +24,12 @@ from orbit_registry.exporters.rules import (
     tracked,
     with_block,
 )
+from orbit_registry.formats.codeowners import OWNER_FILES
 from orbit_registry.formats.globs import Alternative, Glob
 from orbit_registry.matching.compile import SYMBOL
 from orbit_registry.model.record import Record
 from orbit_registry.repository.reader import Reading
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
-from orbit_registry.workspace.git import OWNER_FILES
 from orbit_registry.workspace.workspace import Workspace
 
 NEW = "CODEOWNERS"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from orbit_registry.enforce.kind import CheckKind, Fields, Survey, Tree
+from orbit_registry.formats.codeowners import OWNER_FILES, owner_lines, owners_of_file
 from orbit_registry.formats.globs import Glob, GlobIndex, match_any, parse_glob
 
 _CI = GlobIndex([("ci", [glob for text in (
@@ -103,23 +104,13 @@ def _semgrep(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
 
 
 def _codeowners(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
-    path = next((path for path in (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
-                 if path in tree.paths), None)  # fmt: skip
-    lines = (
-        [line.split() for line in (tree.text(path) or "").splitlines() if line and line[0] not in "#["] if path else []
-    )
-    owners = [(_owned(words[0]), words[1:]) for words in lines if words]
+    path = next((path for path in OWNER_FILES if path in tree.paths), None)
+    lines = owner_lines((tree.text(path) or "") if path else "")
     for file in files:
-        last = next((names for glob, names in reversed(owners) if glob and match_any([glob], file)), [])
-        if rule not in last:
-            return f"{file} has {' '.join(last) or 'no owner'}"
+        owners = owners_of_file(lines, file)
+        if rule not in owners:
+            return f"{file} has {' '.join(owners) or 'no owner'}"
     return None if files else "the check has no file"
-
-
-def _owned(pattern: str) -> Glob | None:
-    text = pattern.lstrip("/") if "/" in pattern.rstrip("/") else f"**/{pattern}"
-    glob = parse_glob(f"{{{text.rstrip('/')},{text.rstrip('/')}/**}}")
-    return glob if isinstance(glob, Glob) else None
 
 
 _ENGINES: Mapping[str, tuple[Callable[[Tree, str, Sequence[str]], str | None], str]] = {
