@@ -44,6 +44,16 @@ def test_the_change_begins_where_the_branch_left_the_base(changed: Any) -> None:
     }
 
 
+def test_a_copy_is_added_and_a_broken_record_is_not_removed(changed: Any, git: Git) -> None:
+    records = changed.root / ".orbit/learnings"
+    write(changed.root, ".orbit/learnings/L-c0py1/learning.yaml",
+          (records / "L-narrw/learning.yaml").read_text("utf-8").replace("L-narrw", "L-c0py1"))  # fmt: skip
+    write(changed.root, ".orbit/adrs/ADR-0003/adr.yaml", "title: [")
+    data = changed.data("diff", "work")
+
+    assert changes(data) == {"L-c0py1": ("added", []), "ADR-0003": ("unreadable", [])}
+
+
 def test_narrow_scopes_come_first(changed: Any) -> None:
     assert [match["id"] for match in changed.data("diff", "main")["matches"]] == ["L-narrw", "ADR-0001"]
 

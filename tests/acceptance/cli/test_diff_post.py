@@ -22,10 +22,12 @@ class Forge(BaseHTTPRequestHandler):
     """What `/user` answers; None: the token belongs to an app, which may not ask."""
     comments: ClassVar[list[dict[str, Any]]] = []
     refusal = 0
+    user_code = 0
 
     def do_GET(self) -> None:
         if self.path == "/user":
-            self.answer(200, self.account) if self.account else self.answer(403, {"message": "Resource not accessible"})
+            code = self.user_code or (200 if self.account else 403)
+            self.answer(code, self.account if code == 200 else {"message": "Resource not accessible"})
             return
         match = re.search(r"\?per_page=(\d+)&page=(\d+)$", self.path)
         assert match
@@ -120,6 +122,7 @@ def test_the_first_run_posts_and_the_next_one_updates(
     ("account", "author"),
     [
         (None, {"login": "ada", "type": "User"}),
+        (None, {"login": "review-bot[bot]", "type": "Bot"}),
         ({"login": "release-bot"}, {"login": "review-bot", "type": "Bot"}),
     ],
 )
@@ -131,6 +134,13 @@ def test_a_comment_of_another_account_is_not_changed(
 
     assert shell("diff", "HEAD", "--post", "github")[2].startswith("comment created")
     assert forge.comments[0]["body"] == "<!-- orbit-diff -->\nas a joke"
+
+
+def test_no_second_comment_is_posted_if_the_account_is_unknown(shell: Any, forge: type[Forge]) -> None:
+    forge.user_code = 502
+
+    assert shell("diff", "HEAD", "--post", "github")[0] == 1
+    assert forge.comments == []
 
 
 def test_the_comment_is_found_on_a_later_page(shell: Any, forge: type[Forge]) -> None:

@@ -143,6 +143,7 @@ def _lines(
             owners = tuple(dict.fromkeys((*known.owners, *owned[record.id])))
             merged[pattern] = _Line(pattern, owners, matched, (*known.ids, record.id))
     ordered = sorted(merged.values(), key=lambda line: (-len(line.files), line.pattern))
+    unsupported += _overlaps(ordered)
     return [_text(line, _owners(line, ordered), prefix) for line in ordered], unsupported
 
 
@@ -159,11 +160,23 @@ def _patterns(record: Record, files: Iterable[str]) -> dict[str, frozenset[str]]
 
 
 def _owners(line: _Line, lines: Iterable[_Line]) -> Iterator[str]:
-    """Yield the owners of a line, then those of the wider lines that it would hide."""
-    around = [other.owners for other in lines if line.files and line.files < other.files]
+    """Yield the owners of a line, then those of the lines with the same or more files, which it would hide."""
+    around = [other.owners for other in lines if line.files and line.files <= other.files]
     yield from dict.fromkeys((*line.owners, *(owner for owners in around for owner in owners)))
 
 
+def _overlaps(lines: Sequence[_Line]) -> Iterator[UnsupportedGlob]:
+    """Yield the lines that share files with a later one, which names other owners and is not within them."""
+    for index, line in enumerate(lines):
+        for later in lines[index + 1 :]:
+            if not later.files <= line.files and later.files & line.files and not set(line.owners) <= {*later.owners}:
+                reason = f"`{later.pattern}` comes later and owns the files that both match"
+                yield UnsupportedGlob(line.ids[0], line.pattern, reason)
+
+
 def _text(line: _Line, owners: Iterable[str], prefix: str) -> str:
-    pattern = f"/{prefix}{line.pattern.removeprefix('/')}" if prefix else line.pattern
+    folder = prefix.replace(" ", "\\ ")
+    pattern = f"/{folder}{line.pattern.removeprefix('/')}" if prefix else line.pattern
+    if line.pattern == "*":
+        pattern = f"/{folder}" if prefix else "*"
     return f"# {', '.join(line.ids)}\n{pattern} {' '.join(owners)}"

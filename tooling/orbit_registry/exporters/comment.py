@@ -35,6 +35,7 @@ class Forge:
     page: str  # address of the pull request
     run: str  # address of the CI run; may be empty
     permission: str  # what a refused token lacks
+    app: str = ""  # account of the CI's own token, which may not ask for its name
 
 
 def github() -> Forge:
@@ -54,6 +55,7 @@ def github() -> Forge:
         page=f"{server}/{repository}/pull/{number}",
         run=f"{server}/{repository}/actions/runs/{run}" if run else "",
         permission="give the job `permissions: {pull-requests: write}`; a token can't write for a fork's pull request",
+        app="github-actions[bot]",
     )  # fmt: skip
 
 
@@ -133,17 +135,24 @@ def shortened(text: str, run: str) -> str:
     return whole + ("\n\n</details>" if is_open else "") + end
 
 
-def _account(forge: Forge) -> str | None:
-    """Return the name of the token's account; None where the token belongs to an app, which may not ask."""
+class _ForbiddenError(DeliveryError):
+    """The token may not do this."""
+
+
+def _account(forge: Forge) -> str:
+    """Return the name of the token's account."""
     try:
         return str(_call(forge, "GET", "/user")[forge.author[1]])
-    except (DeliveryError, KeyError, TypeError):
-        return None
+    except _ForbiddenError:
+        if forge.app:
+            return forge.app
+        raise
+    except (KeyError, TypeError):
+        raise DeliveryError(f"{forge.name} did not name the token's account", hint=forge.permission) from None
 
 
-def _is_by(forge: Forge, comment: Mapping[str, Any], account: str | None) -> bool:
-    author = comment.get(forge.author[0]) or {}
-    return author.get("type") == "Bot" if account is None else author.get(forge.author[1]) == account
+def _is_by(forge: Forge, comment: Mapping[str, Any], account: str) -> bool:
+    return (comment.get(forge.author[0]) or {}).get(forge.author[1]) == account
 
 
 def _comments(forge: Forge) -> Iterator[Mapping[str, Any]]:
@@ -174,7 +183,8 @@ def _call(forge: Forge, method: str, path: str, data: Mapping[str, str] | None =
             return json.load(response)
     except HTTPError as error:
         with error:
-            raise DeliveryError(_refusal(forge, error), hint=_hint(forge, error)) from None
+            kind = _ForbiddenError if error.code == 403 else DeliveryError
+            raise kind(_refusal(forge, error), hint=_hint(forge, error)) from None
     except (OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", error)
         raise DeliveryError(f"{forge.name} did not answer: {reason}", hint=f"is {forge.api} reachable?") from None

@@ -45,7 +45,7 @@ def counts_text(report: ChangeReport) -> str:
     counts = [
         _count(len(report.files), "file"),
         f"{_count(len(report.matches), 'record')} {'applies' if len(report.matches) == 1 else 'apply'}",
-        *(f"{changes[what]} {what}" for what in ("added", "changed", "removed") if changes[what]),
+        *(f"{changes[what]} {what}" for what in ("added", "changed", "removed", "unreadable") if changes[what]),
         *(_count(findings[severity], severity.value) for severity in Severity if findings[severity]),
     ]
     return ", ".join(counts)
@@ -128,7 +128,7 @@ def _finding(finding: Diagnostic, file: Link) -> str:
 
 def _change(change: RecordChange, page: Link, file: Link) -> str:
     record = change.record
-    address = file(record.path) if change.what == "added" else page(record.path)
+    address = file(record.path) if change.what in ("added", "unreadable") else page(record.path)
     title = escaped(record.title)
     name = f"[{escaped(record.id)}]({address})" if change.what != "removed" else escaped(record.id)
     fields = f" · {escaped('; '.join(map(str, change.fields)))}" if change.fields else ""

@@ -46,7 +46,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class RecordChange:
-    """A record that the change adds, changes or removes (`what`)."""
+    """A record that the change adds, changes, removes or makes unreadable (`what`)."""
 
     what: str
     record: Record
@@ -118,7 +118,7 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
         current = workspace if is_work_tree else open_workspace(folder)
         changed = current.git.run_names("diff", "--name-only", "-z", "--no-renames", "--relative", base, "--", ".")
         files = tuple(sorted({*changed, *(without_sites(current.git.untracked()) if not dots else ())}))
-        records = tuple(_record_changes(_records(old), _records(current.root)))
+        records = tuple(_record_changes(_records(old), _records(current.root), current.root))
         return ChangeReport(
             base=base,
             base_name=start or "HEAD",
@@ -156,15 +156,22 @@ def _matches(workspace: Workspace, files: Iterable[str]) -> list[Match]:
     return sorted(project, key=lambda entry: widths.get(entry.row.number, 0))  # stable: then in rank order
 
 
-def _record_changes(before: RecordSet, after: RecordSet) -> Iterator[RecordChange]:
-    old = {record.uid: record for record in before}
-    new = {record.uid: record for record in after if not record.path.startswith(_STATE)}
-    for uid, record in new.items():
-        if uid not in old:
+def _record_changes(before: RecordSet, after: RecordSet, root: Path) -> Iterator[RecordChange]:
+    """Yield what differs; a record that moved has its uid at another path, a copy has it at a second one."""
+    old = {(record.uid, record.path): record for record in before}
+    new = {(record.uid, record.path): record for record in after if not record.path.startswith(_STATE)}
+    moved = {uid: record for (uid, path), record in old.items() if (uid, path) not in new}
+    compared = {key: old[key] if key in old else moved.pop(key[0], None) for key in new}
+    for key, record in new.items():
+        previous = compared[key]
+        if previous is None:
             yield RecordChange("added", record)
-        elif fields := tuple(_field_changes(old[uid], record)):
+        elif fields := tuple(_field_changes(previous, record)):
             yield RecordChange("changed", record, fields)
-    yield from (RecordChange("removed", record) for uid, record in old.items() if uid not in new)
+    paths = {path for _, path in new}
+    for record in moved.values():
+        is_unreadable = record.path not in paths and (root / record.path).is_file()
+        yield RecordChange("unreadable" if is_unreadable else "removed", record)
 
 
 def _field_changes(before: Record, after: Record) -> Iterator[FieldChange]:
