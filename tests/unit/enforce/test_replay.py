@@ -10,7 +10,7 @@ from tests.unit.enforce.test_run import NO_PRINT, check, decide, messages
 
 from orbit_registry.enforce.evidence import least_precision, most_likely_rate, read_evidence, refusal
 from orbit_registry.enforce.replay import Replay
-from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
 from orbit_registry.registry import Registry
 
 NAME = "ADR-0001/no-print"
@@ -76,6 +76,32 @@ def test_a_file_that_is_too_large_for_a_while_loses_no_match(root: Path) -> None
     write(root, "src/old.py", text)
     commit(root, "Shrink")
     assert fates(replayed(root)) == [("src/old.py", "kept")]
+
+
+def test_a_replay_of_nothing_is_no_evidence(root: Path, git: Any) -> None:
+    for since in ("2090-01-01", "2999-01-01", "foo"):
+        with pytest.raises(UsageError, match=r"no commit|not a date"):
+            replayed(root, since=since)
+    decide(root, {**ADVICE, "text": {"regex": "("}}, date="2000-01-01")
+    with pytest.raises(UsageError, match="can't be replayed"):
+        replayed(root)
+    git(root.parent, "clone", "-q", "--depth", "1", f"file://{root}", "shallow")
+    with pytest.raises(UsageError, match="shallow"):
+        replayed(root.parent / "shallow")
+    assert read_evidence(Registry.open(root).workspace) == {}
+
+
+def test_the_first_day_of_a_replay_is_whole(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2030-01-01T00:00:01")
+    write(root, "src/new.py", "print(2)\n")
+    commit(root, "Just after midnight")
+    assert fates(replayed(root, since="2030-01-01")) == [("src/new.py", "kept")]
+
+
+def test_a_file_of_checks_that_is_no_yaml_is_refused(root: Path) -> None:
+    write(root, "draft.yaml", "checks: [")
+    with pytest.raises(InvalidRecordError, match=r"draft\.yaml"):
+        Registry.open(root).try_checks(file="draft.yaml")
 
 
 def test_the_era_of_a_decision_starts_with_its_date(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:

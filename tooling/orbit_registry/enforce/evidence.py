@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, cast
 
-from orbit_registry.enforce.kind import Finder
+from orbit_registry.enforce.kind import Finder, InvalidCheckError, NotRunError
 from orbit_registry.enforce.replay import MOST_COMMITS, Replay, era_of, replay
 from orbit_registry.enforce.spec import LEVELS, DecisionCheck
 from orbit_registry.errors import RefusedError, UsageError
@@ -62,11 +62,24 @@ def _text(evidence: Mapping[str, Entry]) -> str:
 
 def replay_check(workspace: Workspace, check: DecisionCheck, most: int = MOST_COMMITS, since: str = "") -> Replay:
     """Replay a check and write the result into the evidence; labels of matches that are still there stay."""
-    finder = check.finder()
+    try:
+        finder = check.finder()
+    except (InvalidCheckError, NotRunError) as error:
+        raise UsageError(f"{check.name} can't be replayed: {error}", hint=f"`orbit enforce try {check.name}`") from None
     if not isinstance(finder, Finder) or check.must != "not":
         hint = "raise the level in the record, in a change that people review"
         raise UsageError(f"{check.name} can't be replayed: it does not look for what files must not have", hint=hint)
-    result = replay(workspace.git, check, finder, most, since or era_of(check))
+    start = since or era_of(check)
+    if since and not _is_date(since):
+        raise UsageError(f"`{since[:40]}` is not a date", hint="write it as 2025-01-31")
+    if workspace.git.is_shallow:
+        raise UsageError("the clone is shallow, so its history says too little", hint="`git fetch --unshallow`")
+    result = replay(workspace.git, check, finder, most, start)
+    if not result.commits:
+        raise UsageError(
+            f"no commit to replay {check.name} over{f' since {start}' if start else ''}",
+            hint="name an earlier day: `--since`",
+        )
     with writing(workspace):
         evidence = read_evidence(workspace)
         labels = evidence.get(check.name, {}).get("labels", {})
@@ -75,6 +88,13 @@ def replay_check(workspace: Workspace, check: DecisionCheck, most: int = MOST_CO
         evidence[check.name] = {**result.as_data(), **({"labels": remaining} if remaining else {})}
         write_atomic(workspace.root / FILE, _text(evidence))
     return result
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return f"{date.fromisoformat(text)}" == text < "2100"  # git reads no later year
+    except ValueError:
+        return False
 
 
 def label(workspace: Workspace, name: str, key: str, is_true: bool) -> None:

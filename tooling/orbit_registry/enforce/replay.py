@@ -105,7 +105,7 @@ def replay(git: Git, check: DecisionCheck, finder: Finder, most: int = MOST_COMM
 def commit_steps(git: Git, most: int, since: str = "") -> Iterator[CommitStep]:
     """Yield the newest commits without merges, oldest first, moves followed."""
     options = ["--no-merges", "--raw", "-z", "--find-renames", "--no-abbrev", "--relative", f"--max-count={most}",
-               "--format=%x00%H", *([f"--since={since}"] if since else [])]  # fmt: skip
+               "--format=%x00%H", *([f"--since={since}T00:00:00"] if since else [])]  # fmt: skip
     steps: list[CommitStep] = []
     for text in git.run("log", *options, "HEAD", "--").decode("utf-8", "surrogateescape").split("\0\0"):
         name, *fields = text.strip("\0").split("\0")

@@ -9,6 +9,7 @@ from typing import Any
 from orbit_registry.enforce.run import enforce
 from orbit_registry.enforce.spec import checks_of
 from orbit_registry.errors import InvalidRecordError, RecordNotFoundError
+from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import Record
@@ -38,7 +39,11 @@ def try_checks(workspace: Workspace, record: Record, name: str = "") -> Trial:
 
 def record_of_file(workspace: Workspace, path: str) -> Record:
     """Return a decision, which is nowhere, with the checks of a YAML file."""
-    value: Any = load(read_text(inside(workspace.root, path)))
+    try:
+        value: Any = load(read_text(inside(workspace.root, path)))
+    except YamlProblemError as error:
+        hint = "correct the YAML; see docs/reference/checks/kinds.md"
+        raise InvalidRecordError(f"{path}: {error.problem.message}", hint=hint) from None
     kind = next(kind for kind in workspace.kinds if kind.in_document)
     status = next(name for name, status in kind.statuses.items() if status.phase == "live")
     moment = "2000-01-01T00:00:00Z"
