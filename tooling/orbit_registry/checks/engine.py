@@ -17,6 +17,7 @@ from orbit_registry.repository.baseline import (
     BaselineFinding,
     SortedFindings,
     apply,
+    baseline_key,
     baseline_of,
     read_baseline,
     refuse_newer,
@@ -188,7 +189,11 @@ def run_uncached(inputs: Inputs) -> tuple[Result, bool]:
 def update_baseline(workspace: Workspace) -> tuple[int, bool]:
     """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed."""
     refuse_newer(workspace)
-    baseline = baseline_of(run(workspace).diagnostics)
+    diagnostics, current = run(workspace).diagnostics, read_baseline(workspace)[0]
+    parts = apply(current, diagnostics)
+    known = Counter(map(baseline_key, parts.baselined)) + Counter(parts.resolved)
+    unseen = Counter(current.counts) - known  # of checks that did not run
+    baseline = Baseline(Counter(baseline_of(diagnostics).counts) + unseen)
     return len(baseline), write_baseline(workspace, baseline)
 
 

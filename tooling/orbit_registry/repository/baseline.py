@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orbit_registry.errors import OrbitError, RefusedError
@@ -77,8 +77,14 @@ def baseline_of(diagnostics: Iterable[Diagnostic]) -> Baseline:
     )
 
 
-def apply(baseline: Baseline, diagnostics: Iterable[Diagnostic]) -> SortedFindings:
-    """Split findings into new and accepted ones; more occurrences than accepted are new."""
+_NOT_RUN, _BROKEN_DECISIONS = "ORB1004", ("ORB1005", "ORB1006")
+
+
+def apply(baseline: Baseline, diagnostics: Sequence[Diagnostic]) -> SortedFindings:
+    """Split findings into new and accepted ones; more occurrences than accepted are new.
+
+    Broken decisions of a record whose check did not run are neither there nor gone.
+    """
     remaining = Counter(baseline.counts)
     new: list[Diagnostic] = []
     baselined: list[Diagnostic] = []
@@ -89,7 +95,12 @@ def apply(baseline: Baseline, diagnostics: Iterable[Diagnostic]) -> SortedFindin
             baselined.append(diagnostic)
         else:
             new.append(diagnostic)
-    fixed = sorted(finding for finding, count in remaining.items() for _ in range(count))
+    not_run = {diagnostic.record for diagnostic in diagnostics if diagnostic.code == _NOT_RUN}
+    fixed = sorted(
+        finding
+        for finding, count in remaining.items()
+        for _ in range(count if finding.code not in _BROKEN_DECISIONS or finding.record not in not_run else 0)
+    )
     return SortedFindings(tuple(new), tuple(baselined), tuple(fixed))
 
 
