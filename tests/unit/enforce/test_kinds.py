@@ -101,9 +101,11 @@ def test_what_is_no_check_is_refused(fields: dict[str, Any], message: str) -> No
 
 
 @pytest.mark.parametrize("text", ["foo = { version = '1' }", "foo = { group = 1 }", "foo = 1"])
-def test_a_catalogue_that_gradle_refuses_has_no_names(text: str) -> None:
+def test_a_catalogue_that_gradle_refuses_is_no_example(text: str) -> None:
     example = {"at": "libs.versions.toml", "text": f"[libraries]\n{text}\n"}
-    assert problems({"dependency": {"of": ["mysql"]}, "passes": [example], "fails": ["mysql"]}) == []
+    assert problems({"dependency": {"of": ["mysql"]}, "passes": [example], "fails": ["mysql"]}) == [
+        "an example of ADR-0001/a can't be read: the manifest can't be parsed"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -210,6 +210,53 @@ def test_a_deleted_line_that_must_be_is_noticed_and_a_moved_file_is_old(project:
     assert places(check(project, against="HEAD")) == ["src/new.py:1:1"]
 
 
+def test_what_a_tree_lacked_before_is_old(project: Path) -> None:
+    decide(project, {"id": "license", "level": "error", "must": "have", "path": {"of": ["LICENSE"]},
+                     "passes": ["LICENSE"], "fails": ["x"]}, NO_JAR)  # fmt: skip
+    (project / "a.jar").write_bytes(b"\0")
+    commit(project, "No license")
+    (project / "a.jar").write_bytes(b"\1")
+    assert check(project, against="HEAD").ok
+    write(project, "LICENSE", "MIT\n")
+    commit(project, "A license")
+    (project / "LICENSE").unlink()
+    commit(project, "None again")
+    assert not check(project, against="HEAD~1").ok
+
+
+def test_a_file_that_can_not_be_parsed_did_not_pass(project: Path) -> None:
+    of = {"of": ["mysql"]}
+    decide(
+        project,
+        {"id": "imports", "in": ["**/*.py"], "import": of, "passes": ["x = 1"], "fails": ["import mysql"]},
+        {"id": "packages", "dependency": of, "passes": ["x"], "fails": ["mysql"]},
+    )
+    write(project, "src/old.py", "import mysql\nprint 'x'\n")
+    write(project, "package.json", '{"dependencies": {"mysql": "1",}}')
+    version = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
+    assert messages(check(project), "ORB1004") == [
+        "ADR-0001/imports is not run on src/old.py: " + version + " can't parse it",
+        "ADR-0001/packages is not run on package.json: the manifest can't be parsed",
+    ]
+
+
+def test_a_check_that_did_not_run_keeps_its_baseline(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    decide(project, {**NO_PRINT, "text": {"regex": r"print\("}})
+    Registry.open(project).update_baseline()
+    monkeypatch.setitem(sys.modules, "re2", None)
+    shutil.rmtree(project / ".git/orbit")
+    assert check(project).resolved == ()
+    Registry.open(project).update_baseline()
+    monkeypatch.undo()
+    shutil.rmtree(project / ".git/orbit")
+    assert places(check(project)) == []
+
+
+def test_a_string_allows_nothing(project: Path) -> None:
+    write(project, "src/app.py", 's = "orbit: allow ADR-0001 because of a string"; print(8)\n')
+    assert places(check(project)) == ["src/app.py:1:50"]
+
+
 PACKAGES = {
     "a name that a keyword has too": ('"x": "1"', '"mysql": "1"', 1),
     "an escaped name": ('"x": "1"', '"my\\u0073ql": "1"', 1),

@@ -28,6 +28,10 @@ class NotRunError(Exception):
     """A check can't run here: a library is missing, or a file is beyond the limits."""
 
 
+class UnreadableError(NotRunError):
+    """A file can't be parsed."""
+
+
 class Match(NamedTuple):
     """A place in a text, the text there in one line, and its whole lines, by which a moved one is known."""
 

@@ -7,6 +7,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ class Runner:
                     matches[name] = places
             except NotRunError as error:
                 not_run[name] = str(error)
-        return FileMatches(matches, [*allows_in(text)], not_run)
+        return FileMatches(matches, [*allows_in(path, text)], not_run)
 
 
 def files_of(workspace: Workspace, tracked: Sequence[str] | None, untracked: Sequence[str]) -> list[str]:
@@ -126,13 +127,23 @@ def _with_evidence(
     for check in checks:
         entries = [evidence.get(check.name) for evidence in files]
         is_fresh = any(entry is None or entry["digest"] == check.digest for entry in entries)
-        if not entries or check.level == "advice" or is_fresh:
+        if not entries or check.level == "advice" or is_fresh or not _has_library(check):
             yield check
             continue
         message = f"{check.name} changed after its replay, so it counts as advice"
         hint = f"run `orbit enforce replay {check.name}`"
         report.add(check, "ORB1010", message, hint=hint)
         yield replace(check, has_stale_evidence=True)
+
+
+def _has_library(check: DecisionCheck) -> bool:
+    """Say whether the library of a check is there; without it, the digest lacks its version."""
+    with contextlib.suppress(InvalidCheckError):
+        try:
+            check.finder()
+        except NotRunError:
+            return False
+    return True
 
 
 def _at_base(workspace: Workspace, records: Sequence[Record], change: Change) -> Iterator[DecisionCheck]:
@@ -244,12 +255,11 @@ class _Tree:
         values = {path: self.runner.read(names, path, (self._text(path) or "").encode("utf-8"))
                   for path, names in names_of.items()}  # fmt: skip
         older = self._older()
-        tree = Tree(self.files, self._text)
         for name, (check, finder) in self.runner.checks.items():
             if check.must == "have" or check.is_reference:
                 continue
             if isinstance(finder, Survey):
-                places = {path: path for path, _ in finder.find(tree, scopes[name])}
+                places = {path: path for path, _ in self._new_in_tree(check, finder, scopes[name])}
             else:
                 new = self._new_matches(check, values, older)
                 places = {path: f"{path}:{match.line}" for path, match in reversed(new)}
@@ -288,17 +298,34 @@ class _Tree:
                 self.report.add(check, "ORB1003", f"`except: {text}` of {name} matches no file", hint=hint)
 
     def _surveys(self, scopes: Mapping[str, list[str]]) -> None:
-        tree = Tree(self.files, self._text)
         for name, (check, finder) in self.runner.checks.items():
             if not isinstance(finder, Survey):
                 continue
-            for path, what in finder.find(tree, scopes[name]):
+            for path, what in self._new_in_tree(check, finder, scopes[name]):
                 if finder.is_reference:
                     self.report.add(check, "ORB1009", what)
                 elif not path:
                     self.report.break_of(check, what, self.report.place(check.record, ("checks", check.number)))
-                elif self.change is None or path in self.change.lines:
+                else:
                     self.report.break_of(check, what, Location(path))
+
+    def _new_in_tree(self, check: DecisionCheck, finder: Survey, scope: Sequence[str]) -> list[tuple[str, str]]:
+        """Return what a check finds in the tree and did not find before the change."""
+        rows = [*finder.find(Tree(self.files, self._text), scope)]
+        if self.change is None or finder.is_reference or not rows:
+            return rows
+        earlier = self._files_before
+        before = {*finder.find(Tree(earlier, self._text), [path for path in earlier if check.covers(path)])}
+        return [row for row in rows if row not in before]
+
+    @cached_property
+    def _files_before(self) -> list[str]:
+        """The files before the change."""
+        if self.change is None:
+            return [*self.files]
+        edited = earlier_files(self.workspace.git, self.change.base)
+        same = (path for path in self.files if path not in self.change.lines)
+        return [*same, *(path for path in edited if not path.startswith(f"{ORBIT}/"))]
 
     def _text(self, path: str) -> str | None:
         try:
@@ -329,9 +356,12 @@ class _Tree:
                 too_large.append(path)
         self._not_run(names_of, too_large, f"larger than {FILE_LIMIT:,} bytes")
         self._not_run(names_of, late, f"not reached in {TIME_LIMIT_SECONDS:.0f} s")
+        reasons: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for path, value in values.items():
             for name, reason in value.not_run.items():
-                self.report.add(self.runner.checks[name][0], "ORB1004", f"{name} is not run on {path}: {reason}")
+                reasons[name, reason].append(path)
+        for (name, reason), paths in reasons.items():
+            self._not_run({path: [name] for path in paths}, paths, reason)
         return values
 
     def _not_run(self, names_of: Mapping[str, list[str]], paths: Sequence[str], reason: str) -> None:

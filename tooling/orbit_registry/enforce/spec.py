@@ -15,6 +15,7 @@ from orbit_registry.enforce.kind import (
     NotRunError,
     Survey,
     Tree,
+    UnreadableError,
     all_kinds,
 )
 from orbit_registry.enforce.syntax import EXTENSIONS
@@ -102,7 +103,7 @@ class DecisionCheck:
     def digest(self) -> str:
         """Digest of what it finds: kind, scope and the parser's version, not its words or level."""
         parts = [self.kind.name if self.kind else "", self.body, self.must, [glob.text for glob in self.globs]]
-        version = _version("ast-grep-py") if self.kind and self.kind.name in ("pattern", "import") else ""
+        version = _version("ast-grep-py") if self.kind and self.kind.name == "pattern" else ""
         return hashlib.sha256(json.dumps([*parts, version], sort_keys=True).encode()).hexdigest()[:16]
 
     def finder(self) -> Finder | Survey:
@@ -201,6 +202,9 @@ def _disproved(check: DecisionCheck, finder: Finder | Survey) -> Iterator[SpecPr
                 continue
             try:
                 breaks = is_broken(check, finder, *file)
+            except UnreadableError as error:
+                yield SpecProblem("ORB1002", f"an example of {check.name} can't be read: {error}", pointer)
+                continue
             except NotRunError:
                 return
             if breaks != (name == "fails"):

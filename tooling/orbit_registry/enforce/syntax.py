@@ -113,8 +113,11 @@ class Allow(NamedTuple):
         return is_named and first - 1 <= self.line <= last
 
 
-def allows_in(text: str) -> Iterator[Allow]:
-    """Yield the allowances in a text."""
+def allows_in(path: str, text: str) -> Iterator[Allow]:
+    """Yield the allowances in a text, those in strings left out."""
     if MARK in text:
+        strings = [(start, end) for start, end, what in comments_and_strings(path, text) if what == "string"]
         for match in _FORM.finditer(text):
+            if any(start <= match.start() < end for start, end in strings):
+                continue
             yield Allow(text.count("\n", 0, match.start()) + 1, match["name"], match["reason"] or "")

@@ -6,8 +6,18 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, Finder, InvalidCheckError, Match, match_at
+from orbit_registry.enforce.kind import (
+    WORDS,
+    CheckKind,
+    Fields,
+    Finder,
+    InvalidCheckError,
+    Match,
+    UnreadableError,
+    match_at,
+)
 from orbit_registry.enforce.kinds.path import parse
+from orbit_registry.enforce.syntax import comments_and_strings
 from orbit_registry.formats.globs import Glob, matches
 
 Names = Iterator[tuple[str, str]]  # names of packages, each with the text by which the manifest names it
@@ -46,9 +56,22 @@ def _plain(name: str) -> str:
 def _names(path: str, text: str) -> Names:
     reader = _reader(path)
     try:
-        yield from reader(text) if reader else ()
-    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
-        return  # its own tool would refuse it too
+        yield from reader(_uncommented(path, text)) if reader else ()
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):  # its own tool would refuse it too
+        raise UnreadableError("the manifest can't be parsed") from None
+
+
+def _uncommented(path: str, text: str) -> str:
+    """Return a text with blanks for comments, where its reader is a regular expression."""
+    name = path.lower().removesuffix(".props") + (".xml" if path.lower().endswith(".props") else "")
+    if not name.endswith((".gradle", ".kts", ".sbt", ".xml", ".csproj")):
+        return text
+    parts, last = [], 0
+    for start, end, what in comments_and_strings(name, text):
+        if what == "comment":
+            parts += [text[last:start], re.sub(r"\S", " ", text[start:end])]
+            last = end
+    return "".join((*parts, text[last:]))
 
 
 def _reader(path: str) -> Callable[[str], Names] | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, Finder, Match, match_at
+from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, Finder, Match, UnreadableError, match_at
 from orbit_registry.enforce.kinds.path import parse as parse_path_glob
 from orbit_registry.enforce.kinds.pattern import parsed
 from orbit_registry.enforce.syntax import language_of
@@ -97,7 +98,7 @@ def _read_python(path: str, text: str, types: bool) -> Iterator[tuple[list[str],
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+        raise UnreadableError(f"Python {sys.version_info[0]}.{sys.version_info[1]} can't parse it") from None
     lines = [0, *(match.end() for match in re.finditer("\n", text))]
     nodes: list[ast.AST] = [tree]
     while nodes:

@@ -45,7 +45,7 @@ def _make(fields: Fields, must: str) -> Finder:
         if needle and needle not in text:
             return
         if "rule" in fields and _depth(text) > DEEPEST:
-            raise NotRunError(f"{path} has more than {DEEPEST:,} nested brackets")
+            raise NotRunError(f"more than {DEEPEST:,} nested brackets")
         for node in parsed(text, language_of(path) or language).find_all(config=config):
             span = node.range()
             yield match_at(text, span.start.index, span.end.index)
