@@ -213,7 +213,42 @@ def test_a_damaged_file_or_number_is_named(make_repository: MakeRepository, tmp_
     vote(shop, "T-1")
     for words in (["query", STATE, "--lake", str(lake)], ["push", str(lake), "--repository", "shop"]):
         assert file.name in orbit(shop, "fleet", *words, code=1)
-    assert "is damaged" in orbit(shop, "fleet", "compact", str(lake), code=1)
+    assert "--force` in shop" in orbit(shop, "fleet", "compact", str(lake), code=1)
+
+
+@pytest.mark.parametrize("how", ["force", "remove"])
+@pytest.mark.parametrize("is_compacted", [False, True])
+def test_a_lake_with_a_missing_file_is_repaired(
+    make_repository: MakeRepository, tmp_path: Path, how: str, is_compacted: bool
+) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    if is_compacted:
+        orbit(shop, "fleet", "compact", str(lake), "--grace", "0")
+    (file,) = lake.rglob("records/*/*.parquet")
+    file.unlink()
+    assert "--force` in shop" in orbit(shop, "fleet", "query", STATE, "--lake", str(lake), code=1)
+    if how == "remove":
+        orbit(shop, "fleet", "remove", str(lake), "shop", "--yes")
+        assert ask(lake, STATE) == []
+    push(shop, lake, *(["--force"] if how == "force" else []))
+    assert len(ask(lake, STATE)) == 2
+    orbit(shop, "fleet", "compact", str(lake))
+
+
+def test_a_damaged_removal_does_not_bring_a_repository_back(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    orbit(shop, "fleet", "remove", str(lake), "shop", "--yes")
+    (manifest,) = lake.rglob("*.000002.json")
+    manifest.write_text("{", "utf-8")
+    assert ask(lake, STATE) == []
+
+
+def test_an_address_is_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", "utf-8")
+    for address in ("", str(tmp_path / "file")):
+        orbit(tmp_path, "fleet", "repositories", "--lake", address, code=2)
 
 
 def test_a_path_is_looked_up_in_one_repository_or_in_all(make_repository: MakeRepository, tmp_path: Path) -> None:

@@ -12,11 +12,18 @@ from tests.acceptance.conftest import orbit
 from tests.acceptance.fleet.conftest import MakeRepository, ask, push, vote
 from tests.files import commit, write, write_learning
 
+from orbit_registry.fleet.push import title_fields
+
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 COUNTS = """
 SELECT (SELECT count(*) FROM records) AS records, (SELECT count(*) FROM scopes) AS scopes,
     (SELECT count(*) FROM votes) AS votes, (SELECT count(*) FROM repositories) AS repositories
 """
+
+
+def orbit_stderr(root: Path, *words: str) -> str:
+    command = [sys.executable, "-m", "orbit_registry", *words]
+    return subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stderr
 
 
 def files(lake: Path) -> list[str]:
@@ -77,6 +84,45 @@ def test_uncommitted_records_are_refused(make_repository: MakeRepository, tmp_pa
     assert push(shop, tmp_path / "lake", "--commit", "draft")["commit"] == "draft"
 
 
+def test_a_commit_is_the_one_checked_out(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop = make_repository("shop")
+    write(shop, "src/app.py", "pass\n")
+    commit(shop)
+    for name in ("HEAD~1", "abcdef0123"):
+        assert "not the commit" in orbit(shop, "fleet", "push", str(tmp_path / "lake"), "--commit", name, code=2)
+    push(shop, tmp_path / "lake", "--commit", "HEAD")
+
+
+def test_a_record_that_cannot_be_read_stops_a_push(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    write(shop, ".orbit/adrs/ADR-0001/adr.yaml", "title: [\n")
+    commit(shop)
+    assert "ADR-0001/adr.yaml" in orbit(shop, "fleet", "push", str(lake), "--repository", "shop", code=1)
+    assert ask(lake, COUNTS)[0]["records"] == 2
+
+
+def test_two_repositories_do_not_share_a_name(make_repository: MakeRepository, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    shops = [make_repository(name) for name in ("shop", "other")]
+    for root, address in zip(
+        shops, ("git@one.example:acme/shop.git", "https://u:p@two.example/acme/shop"), strict=True
+    ):
+        subprocess.run(["git", "config", "remote.origin.url", address], cwd=root, check=True)
+    orbit(shops[0], "fleet", "push", str(lake))
+    assert "two.example/acme/shop" in orbit(shops[1], "fleet", "push", str(lake), code=1)
+    assert "u:p" not in orbit(shops[1], "fleet", "push", str(lake), "--force")
+    orbit(shops[0], "fleet", "push", str(lake), code=1)
+
+
+@pytest.mark.parametrize(
+    ("title", "negated"), [("Don't use Redis", True), ("Can’t use Redis", True), ("We won't use Redis", True),
+                           ("Use Redis", False)],
+)  # fmt: skip
+def test_a_short_not_denies(title: str, negated: bool) -> None:
+    assert title_fields(title) == {"title_key": "redi", "negated": negated}
+
+
 def test_an_older_commit_does_not_replace_a_newer_one(
     make_repository: MakeRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,7 +134,8 @@ def test_an_older_commit_does_not_replace_a_newer_one(
     subprocess.run(["git", "checkout", "-q", "HEAD~1"], cwd=shop, check=True)
     assert push(shop, lake)["outcome"] == "older"
     assert ask(lake, "SELECT count(*) AS n FROM records") == [{"n": 3}]
-    assert push(shop, lake, "--force")["records_removed"] == 1
+    assert push(shop, lake, "--force")["records"] == 2
+    assert ask(lake, "SELECT count(*) AS n FROM records") == [{"n": 2}]
 
 
 def test_a_dry_run_writes_nothing(make_repository: MakeRepository, tmp_path: Path) -> None:
@@ -118,10 +165,7 @@ def test_a_damaged_manifest_does_not_count_and_a_push_repairs_it(
     assert ask(lake, COUNTS)[0]["records"] == 2
 
 
-@pytest.mark.parametrize("is_compacted", [False, True])
-def test_a_push_repairs_what_a_damaged_manifest_lost(
-    make_repository: MakeRepository, tmp_path: Path, is_compacted: bool
-) -> None:
+def test_a_push_repairs_what_a_damaged_manifest_lost(make_repository: MakeRepository, tmp_path: Path) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push(shop, lake)
     for number in (1, 2):
@@ -130,9 +174,12 @@ def test_a_push_repairs_what_a_damaged_manifest_lost(
         push(shop, lake)
     (manifest,) = lake.rglob("*.000002.json")
     manifest.write_text("{", "utf-8")
-    if is_compacted:
-        orbit(shop, "fleet", "compact", str(lake))
+    compaction = json.loads(orbit(shop, "fleet", "compact", str(lake), "--format", "json"))["data"]
+    assert (compaction["compacted"], compaction["files_removed"]) == (0, 0)
+    for words in (["repositories"], ["query", "FROM records"], ["report", "states"]):
+        assert manifest.name in orbit_stderr(shop, "fleet", *words, "--lake", str(lake))
     assert push(shop, lake)["outcome"] == "pushed"
+    assert orbit_stderr(shop, "fleet", "repositories", "--lake", str(lake)) == ""
     assert ask(lake, "SELECT title FROM records WHERE id = 'L-00001'") == [{"title": "A new summary"}]
     assert push(shop, lake)["outcome"] == "unchanged"
 

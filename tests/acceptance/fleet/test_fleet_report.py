@@ -40,7 +40,9 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
             status = "proposed" if (name, record_id) == ("acme/shop", "ADR-0003") else "accepted"
             path = f"docs/adr/{number:04d}.md"
             options = (
-                "## Considered options\n\n- Pick Kafka\n- Redis\n\nChosen option: Redis\n" if "Postgre" in title else ""
+                "## Considered options\n\n- Pick Kafka\n- Do not write logs to files\n- Redis\n\nChosen option: Redis\n"
+                if "Postgre" in title
+                else ""
             )
             write(
                 root, path, f"# {title}\n\nStatus: {status.capitalize()}\n\n## Decision\n\nYes, {number}.\n\n{options}"

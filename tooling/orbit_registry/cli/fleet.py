@@ -13,6 +13,7 @@ from orbit_registry.fleet.database import query
 from orbit_registry.fleet.lake import Lake
 from orbit_registry.fleet.push import PushResult, push
 from orbit_registry.fleet.report import report
+from orbit_registry.formats.untrusted import visible
 from orbit_registry.snapshot.query import FORMATS, QueryResult
 
 LAKE = click.option("--lake", required=True, metavar="DEST", help="The lake: a folder, or an address such as s3://….")
@@ -34,8 +35,8 @@ def group() -> None:
 @group.command("push")
 @click.argument("dest")
 @click.option("--repository", metavar="NAME", help="The repository's name; else the path of its remote `origin`.")
-@click.option("--commit", metavar="SHA", help="The commit that the records are those of; else HEAD.")
-@click.option("--force", is_flag=True, help="Push although the lake has a newer commit.")
+@click.option("--commit", metavar="SHA", help="The state's name where it is no commit, such as a date.")
+@click.option("--force", is_flag=True, help="Write all records, even over a newer commit.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def push_command(
@@ -79,10 +80,12 @@ def repositories_command(lake: str, output: str) -> None:
     \b
     orbit fleet repositories --lake s3://decisions/lake
     """
+    source = Lake(lake)
     fields = ("repository", "commit", "committed_at", "pushed_at", "records", "schema_version")
-    rows = [tuple(getattr(manifest, name) for name in fields) for manifest in repositories(Lake(lake))]
+    rows = [tuple(getattr(manifest, name) for name in fields) for manifest in repositories(source)]
     answer = QueryResult(fields, tuple(rows))
     emit(output, answer.as_data(), answer.render("table").rstrip("\n"))
+    _warn_of_damage(source)
 
 
 @group.command("compact")
@@ -101,14 +104,16 @@ def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None
     \b
     orbit fleet compact s3://decisions/lake
     """
-    result = compact(Lake(dest), grace_hours=grace, dry_run=dry_run)
+    lake = Lake(dest)
+    result = compact(lake, grace_hours=grace, dry_run=dry_run)
     would = "would be " if dry_run else ""
     text = (
         f"{plural(result.compacted, 'bucket')} {would}compacted ({plural(result.pushes, 'push', 'pushes')}), "
         f"{result.unchanged} unchanged, {plural(result.repositories, 'repository', 'repositories')}\n"
-        f"{plural(result.files_written, 'file')} written, {result.files_removed} {would}removed"
+        f"{plural(result.files_written, 'file')} {would}written, {result.files_removed} {would}removed"
     )
     emit(output, {**result.as_data(), "dry_run": dry_run}, text)
+    _warn_of_damage(lake)
 
 
 @group.command("remove")
@@ -119,7 +124,7 @@ def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None
 def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
     """Remove a repository from a lake.
 
-    It takes effect at once. `orbit fleet compact DEST --grace 0` deletes the rows from the files.
+    Views and report lack it at once. `orbit fleet compact DEST --grace 0` deletes the rows from the files.
 
     \b
     orbit fleet remove s3://decisions/lake example/shop --yes
@@ -152,11 +157,13 @@ def query_command(sql: str, lake: str, repository: str | None, output: str) -> N
     orbit fleet query "SELECT repository, id, title FROM records WHERE kind = 'adr'" --lake s3://decisions/lake
     orbit fleet query "FROM scope_match('src/app.py')" --lake /srv/lake --repository example/shop
     """
-    answer = query(Lake(lake), sql, repository).render(output)
+    source = Lake(lake)
+    answer = query(source, sql, repository).render(output)
     if output == "json":
         emit(output, json.loads(answer), "")
     else:
         click.echo(answer, nl=False)
+    _warn_of_damage(source)
 
 
 @group.command("report")
@@ -176,5 +183,14 @@ def report_command(question: str | None, lake: str, engine: str, rows: int, outp
     orbit fleet report --lake s3://decisions/lake
     orbit fleet report contradictions --lake s3://decisions/lake --rows 100
     """
-    answers = report(Lake(lake), question, rows=rows, engine=engine)
+    source = Lake(lake)
+    answers = report(source, question, rows=rows, engine=engine)
     emit(output, [answer.as_data() for answer in answers], "\n\n\n".join(answer.text() for answer in answers))
+    _warn_of_damage(source)
+
+
+def _warn_of_damage(lake: Lake) -> None:
+    """Warn on standard error of manifests that do not count."""
+    for name in sorted(lake.unreadable):
+        repair = f"`orbit fleet push {quote(lake.store.address)}` in its repository writes all records anew"
+        click.echo(visible(f"damaged, does not count: {name}; {repair}"), err=True)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from orbit_registry.errors import LakeError
-from orbit_registry.fleet.database import add_state, add_tables, memory_database
+from orbit_registry.fleet.database import add_state, add_tables, damage, memory_database
 from orbit_registry.fleet.lake import TABLES, Bucket, Lake, Push, folder_name
 from orbit_registry.fleet.push import write_parquet
 from orbit_registry.model.votes import format_time
@@ -42,10 +42,14 @@ def compact(lake: Lake, *, grace_hours: float = GRACE_HOURS, dry_run: bool = Fal
     times = {name: time for folder in (*TABLES, "manifests") for name, time in lake.store.times(folder).items()}
     for bucket in lake.all_buckets():
         totals["repositories"] += sum(not push.removed for push in bucket.heads.values())
+        if bucket.unreadable:
+            continue  # its next push repairs it; until then no file goes
         if bucket.pushes:
             totals["compacted"] += 1
             totals["pushes"] += bucket.pushes
-            if not dry_run:
+            if dry_run:
+                totals["files_written"] += len(TABLES)
+            else:
                 totals["files_written"] += _compact_bucket(lake, bucket)
                 bucket = lake.bucket(bucket.number)
         else:
@@ -77,10 +81,7 @@ def _compact_bucket(lake: Lake, bucket: Bucket) -> int:
                 files.append(f"{table}/{folder_name(bucket.number)}/{stem}.parquet")
                 lake.store.put(file, files[-1])
     except duckdb.Error as error:
-        message = f"bucket {bucket.number} is damaged: {str(error).splitlines()[0]}"
-        raise LakeError(
-            message, hint="remove its repositories with `orbit fleet remove`, and push them again"
-        ) from None
+        raise damage(lake, error, bucket.number) from None
     if not lake.commit_compaction(bucket, files, bucket.heads.values()):
         lake.store.remove(files)  # another compaction was first
         return 0

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.errors import LakeError
-from orbit_registry.fleet.lake import TABLES, TABLES_SQL, Bucket, Lake, folder_name
+from orbit_registry.fleet.lake import TABLES, TABLES_SQL, Bucket, Lake, file_stem, folder_name
 from orbit_registry.snapshot.export import OFFLINE, duckdb, fill_all, quoted
 from orbit_registry.snapshot.query import MEMORY, SECONDS, QueryResult, ask
 
@@ -141,9 +143,24 @@ def with_lake(lake: Lake, use: Callable[[duckdb.DuckDBPyConnection], Result], re
                 return use(connection)
         except duckdb.Error as error:
             if is_last:
-                hint = "run `orbit fleet compact` to see which bucket is damaged"
-                raise LakeError(f"{lake.store.address}: {str(error).splitlines()[0]}", hint=hint) from None
+                raise damage(lake, error) from None
     raise AssertionError
+
+
+def damage(lake: Lake, error: duckdb.Error, number: int | None = None) -> LakeError:
+    """Return an error that names the repositories of a damaged file, and the command that repairs them."""
+    text = str(error).splitlines()[0]
+    match = re.search(r"bucket=(\d+)/([^/'\"]+)\.parquet", text)
+    if match is not None:
+        number = int(match[1])
+    if number is None:
+        return LakeError(f"{lake.store.address}: {text}", hint="`orbit fleet compact` says which bucket is damaged")
+    names = [name for name, push in lake.bucket(number).heads.items() if not push.removed]
+    if match is not None:
+        names = [name for name in names if match[2].startswith(f"{file_stem(name)}.")] or names
+    command = f"`orbit fleet push {quote(lake.store.address)} --force`"
+    hint = f"{command} in {', '.join(sorted(names))} writes all records anew"
+    return LakeError(f"{lake.store.address}: bucket {number} is damaged: {text}", hint=hint)
 
 
 def query(lake: Lake, sql: str, repository: str | None = None, *, seconds: float = SECONDS) -> QueryResult:

@@ -11,7 +11,7 @@ Of the compactions of a bucket the newest counts, and of a repository's pushes t
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -44,6 +44,7 @@ class Push:
     pushed_at: str
     records: int  # records of the repository after the push
     digest: str  # hash of all rows of the repository
+    origin: str = ""  # host and path of the remote, if it has a host
     removed: bool = False
     schema_version: int = SCHEMA_VERSION
     rows: Mapping[str, int] = field(default_factory=dict)
@@ -60,7 +61,7 @@ class Bucket:
     compaction: int  # number of the compaction that counts; 0 without one
     manifests: tuple[str, ...]  # the manifests that count
     pushes: int  # pushes after the compaction
-    unreadable: tuple[str, ...]  # manifests that are damaged: what they state does not count
+    unreadable: tuple[str, ...]  # damaged manifests since the last push of all rows; what they state does not count
 
     def files_of(self, repository: str) -> list[str]:
         """Return the files that may hold rows of a repository."""
@@ -74,6 +75,7 @@ class Lake:
     def __init__(self, address: str, *, create: bool = False) -> None:
         self.store = Store(address)
         self._create = create
+        self.unreadable: set[str] = set()  # damaged manifests of the buckets that were read
 
     @cached_property
     def buckets(self) -> int:
@@ -112,11 +114,16 @@ class Lake:
         names: dict[str, list[str]] = {folder_name(number): [] for number in range(self.buckets)}
         for name in self.store.times("manifests"):
             names.get(name.split("/")[1], []).append(name)
-        return [self._bucket(number, names[folder_name(number)]) for number in range(self.buckets)]
+        return [self._noted(self._bucket(number, names[folder_name(number)])) for number in range(self.buckets)]
 
     def bucket(self, number: int, repository: str | None = None) -> Bucket:
         """Return what counts in a bucket, or of one repository in it."""
-        return self._bucket(number, list(self.store.times(f"manifests/{folder_name(number)}")), repository)
+        names = list(self.store.times(f"manifests/{folder_name(number)}"))
+        return self._noted(self._bucket(number, names, repository))
+
+    def _noted(self, bucket: Bucket) -> Bucket:
+        self.unreadable.update(bucket.unreadable)
+        return bucket
 
     def bucket_before(self, number: int, times: Mapping[str, datetime], before: datetime) -> Bucket:
         """Return what counted in a bucket at a time."""
@@ -125,10 +132,11 @@ class Lake:
 
     def _bucket(self, number: int, names: Sequence[str], repository: str | None = None) -> Bucket:
         numbers = {int(match[1]): name for name in names if (match := _COMPACTION.search(name))}
-        unreadable: list[str] = []
+        damaged: list[str] = []
         heads: dict[str, Push] = {}
         files: list[str] = []
         manifests: list[str] = []
+        pushed: list[Push] = []
         compaction = max(numbers, default=0)
         if compaction:
             name = numbers[compaction]
@@ -139,18 +147,23 @@ class Lake:
                 raise LakeError(message, hint="remove it, and run `orbit fleet push` in the repositories of the bucket")
             heads = {push.repository: push for push in pushes if push is not None}
             files, manifests = _data_files(_list(data, "files")), [name]
+        compacted = dict(heads)
         bases = {repository_key(name): push.sequence for name, push in heads.items()}
         later = [name for name in names if self._is_later(name, bases, repository)]
         contents = self.store.read(later)
         for name in later:
             push = _push_of(_parsed(contents.get(name, b"")))
             if push is None or (match := _PUSH.search(name)) is None or match[1] != repository_key(push.repository):
-                unreadable.append(name)
+                damaged.append(name)
                 continue
             if push.repository not in heads or push.sequence > heads[push.repository].sequence:
                 heads[push.repository] = push
-            files += push.files
+            pushed.append(push)
             manifests.append(name)
+        unreadable = _without_damage(heads, damaged)
+        if not any(_counts(push, heads) for push in compacted.values()):
+            files = []
+        files += [name for push in pushed if _counts(push, heads) for name in push.files]
         if repository is not None:
             heads = {name: push for name, push in heads.items() if name == repository}
         counted = len(manifests) - (1 if compaction else 0)
@@ -176,15 +189,32 @@ class Lake:
         name = f"manifests/{folder}/{file_stem(push.repository)}.{push.sequence:06d}.json"
         return self.store.create(name, (json.dumps(asdict(push), indent=1) + "\n").encode())
 
-    def commit_compaction(self, bucket: Bucket, files: Sequence[str], heads: Collection[Push]) -> bool:
+    def commit_compaction(self, bucket: Bucket, files: Sequence[str], heads: Iterable[Push]) -> bool:
         """Write the manifest of a bucket's next compaction; False if there is one meanwhile."""
         name = f"manifests/{folder_name(bucket.number)}/compaction.{bucket.compaction + 1:06d}.json"
-        damaged = {match[1] for name in bucket.unreadable if (match := _PUSH.search(name))}
-        # Without a digest the next push compares every record: the damaged manifest may have had one of them.
-        changes = [{"digest": ""} if repository_key(push.repository) in damaged else {} for push in heads]
-        entries = [{**asdict(push), "files": [], "rows": {}, **more} for push, more in zip(heads, changes, strict=True)]
+        entries = [{**asdict(push), "files": [], "rows": {}} for push in heads]
         text = json.dumps({"schema_version": SCHEMA_VERSION, "files": list(files), "repositories": entries}, indent=1)
         return self.store.create(name, f"{text}\n".encode())
+
+
+def _counts(push: Push, heads: Mapping[str, Push]) -> bool:
+    """Return whether rows of a push may count: its repository was not removed or pushed whole since then."""
+    head = heads.get(push.repository)
+    return head is not None and not head.removed and push.sequence >= head.since
+
+
+def _without_damage(heads: dict[str, Push], damaged: Iterable[str]) -> list[str]:
+    """Take away each head that a damaged manifest follows, as it may be a removal; return the manifests that matter."""
+    names = {repository_key(name): name for name in heads}
+    result = []
+    for manifest in damaged:
+        _, key, number = manifest.removesuffix(".json").rsplit(".", 2)
+        head = heads.get(names.get(key, ""))
+        if head is None or int(number) >= head.since:
+            result.append(manifest)
+        if head is not None and int(number) > head.sequence:
+            del heads[head.repository]
+    return result
 
 
 def folder_name(bucket: int) -> str:
@@ -248,4 +278,5 @@ def _push_of(data: object) -> Push | None:
     rows = known.get("rows")
     known["rows"] = rows if isinstance(rows, dict) else {}
     known["removed"] = known.get("removed") is True
+    known["origin"] = str(known.get("origin", ""))
     return Push(**{**known, "files": tuple(_data_files(_list(data, "files")))})

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from orbit_registry.errors import LakeError, RefusedError, UsageError
-from orbit_registry.fleet.database import add_state, add_tables, memory_database
+from orbit_registry.fleet.database import add_state, add_tables, damage, memory_database
 from orbit_registry.fleet.lake import (
     TABLES,
     TABLES_SQL,
@@ -24,6 +25,7 @@ from orbit_registry.fleet.lake import (
     valid_repository,
 )
 from orbit_registry.model.votes import format_time, parse_time
+from orbit_registry.repository.codec import hides_record
 from orbit_registry.repository.reader import Reading
 from orbit_registry.search.similarity import NEGATIONS
 from orbit_registry.search.text import stem, words
@@ -34,7 +36,9 @@ from orbit_registry.workspace.workspace import Workspace
 ATTEMPTS = 20  # pushes of one repository that may come between before this one gives up
 _TELLING_TERMS = 12  # fewest terms of a text that is compared: shorter ones are equal by chance
 _COMMIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
+_HASH = re.compile(r"[0-9a-f]{7,40}\Z")
 _DENYING = NEGATIONS | {"avoid", "ban", "disallow", "drop", "forbid", "prohibit", "reject", "stop"}
+_SHORT_NOT = re.compile(r"\b[a-z]+n['’]t\b", re.IGNORECASE)  # don't, can't, won't
 _COMMON_WORDS = (
     "a about across adopt all always an and any architecture are as at be by can choose decide decision do does for "
     "everywhere from have how in instead into introduce is it its keep must of on only or our over pick prefer record "
@@ -58,7 +62,11 @@ class PushResult:
 
     def as_data(self) -> dict[str, object]:
         """Return the result as JSON shows it."""
-        data = {name: value for name, value in asdict(self.push).items() if name not in ("since", "removed", "files")}
+        data = {
+            name: value
+            for name, value in asdict(self.push).items()
+            if name not in ("since", "removed", "files", "origin")
+        }
         counts = {"outcome": self.outcome, "records_written": self.changed, "records_removed": self.removed}
         return {**data, **counts, "files": list(self.push.files), "unreadable": list(self.unreadable)}
 
@@ -76,21 +84,26 @@ def push(
     name = valid_repository(repository or repository_name(workspace))
     commit_name, committed_at = _commit_of(workspace, commit)
     rows = lake_rows(workspace)
+    origin = _origin(workspace.git)
     digests = {record_id: _digest(tables) for record_id, tables in rows.items()}
     for _ in range(ATTEMPTS):
         bucket = lake.bucket(lake.bucket_of(name), name)
         head = bucket.heads.get(name)
-        planned = _plan(name, commit_name, committed_at, head, digests, lake.next_sequence(name, bucket))
-        if head is not None and not head.removed:
+        is_whole = force or head is None or head.removed or bool(bucket.unreadable)  # write all, read nothing
+        number = lake.next_sequence(name, bucket)
+        since = number if is_whole or head is None else head.since
+        planned = _plan(name, commit_name, committed_at, digests, (number, since), origin)
+        if head is not None and not head.removed and not force:
+            if head.origin and origin and head.origin != origin:
+                hint = "give this one another name with --repository; after a move, --force takes the name over"
+                raise RefusedError(f"the lake has another repository {name}: {head.origin}, not {origin}", hint=hint)
             if head.digest == planned.digest and not bucket.unreadable:
-                return PushResult(head, "unchanged", unreadable=bucket.unreadable)
-            if committed_at < head.committed_at and not force:
+                return PushResult(head, "unchanged")
+            if committed_at < head.committed_at:
                 return PushResult(head, "older", unreadable=bucket.unreadable)
-        stored = _stored_digests(lake, bucket, name)
+        stored = {} if is_whole else _stored_digests(lake, bucket, name)
         changed = [record_id for record_id in sorted(rows) if stored.get(record_id) != digests[record_id]]
         gone = sorted(stored.keys() - rows.keys())
-        if head is not None and head.digest == planned.digest and not changed and not gone:
-            return PushResult(head, "unchanged", unreadable=bucket.unreadable)
         counts = (len(changed), len(gone), bucket.unreadable)
         written = _written_rows(planned, {record_id: rows[record_id] for record_id in changed}, gone, digests)
         if dry_run:
@@ -116,10 +129,20 @@ def origin_path(git: Git) -> str | None:
     return address.removesuffix(".git") or None
 
 
+def _origin(git: Git) -> str:
+    """Return host and path of the remote `origin`, without user and port; "" if it has no host."""
+    match = re.match(r"(?:[a-z+]+://)?(?:[^/@]*@)?([^/:@]+)[:/]", git.origin() or "")
+    return f"{match[1]}/{origin_path(git)}".lower() if match else ""
+
+
 def _commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:
     """Return the commit that the records are those of, and its time."""
     git = workspace.git
-    commit = git.commit(name or "HEAD")
+    head = git.commit("HEAD")
+    commit = head if name is None else git.commit(name)
+    if commit != head and (commit is not None or (name is not None and _HASH.match(name))):
+        message = f"{name!r} is not the commit that is checked out"
+        raise UsageError(message, hint="check it out first, or leave out --commit")
     if commit is not None:
         changes = git.run("status", "--porcelain", "--", ".orbit", workspace.config.adr.folder).decode(
             "utf-8", "replace"
@@ -128,7 +151,8 @@ def _commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:
             message = f"the records have uncommitted changes: {changes.splitlines()[0][3:]}"
             raise RefusedError(message, hint="commit them first, or name the state with --commit")
     if commit is None and (name is None or not _COMMIT.match(name)):
-        message = "there is no commit" if name is None else f"{name!r} names no commit"
+        missing = "there is no commit" if shutil.which("git") else "git is not installed"
+        message = missing if name is None else f"{name!r} names no commit"
         raise UsageError(message, hint="commit the records, or name the state: --commit 2026-11-26")
     time_text = git.ask("show", "-s", "--format=%cI", commit) if commit else None
     return commit or str(name), format_time(parse_time(time_text) if time_text else datetime.now(UTC))
@@ -136,7 +160,11 @@ def _commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:
 
 def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
     """Return the rows of each record that others may read, by table."""
-    rows = shared_rows(workspace, Reading(workspace), unfiltered=not workspace.config.publish.is_set, only_shown=True)
+    reading = Reading(workspace)
+    if unread := [problem for problem in reading.collection.problems if hides_record(problem)]:
+        message = f"records can't be read, the first: {unread[0].location}: {unread[0].message}"
+        raise RefusedError(message, hint="correct what `orbit check` reports; the lake would lose them")
+    rows = shared_rows(workspace, reading, unfiltered=not workspace.config.publish.is_set, only_shown=True)
     result: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in map(json.loads, rows.shared.get("records", ())):
         record_id = row.pop("id")
@@ -153,7 +181,8 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
             {"record_id": row["record_id"], "axis": row["axis"], "value": row["tag"]}
         )
     for row in map(json.loads, rows.shared.get("rejected_options", ())):
-        row["option_key"] = title_fields(row["option"])["title_key"]
+        fields = title_fields(row["option"])
+        row["option_key"] = None if fields["negated"] else fields["title_key"]  # who rejects "no X" is not against X
         result[row["record_id"]]["rejected"].append(row)
     for table in ("links", "votes"):
         for row in map(json.loads, rows.shared.get(table, ())):
@@ -163,7 +192,7 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
 
 def title_fields(title: str) -> Row:
     """Return the key of a title, equal for titles that say the same in other words, and whether it denies."""
-    title_words = words(title)
+    title_words = words(_SHORT_NOT.sub("not", title))
     stems = sorted({stem(word) for word in title_words if word not in _DENYING} - _COMMON)
     return {"title_key": " ".join(stems) or None, "negated": not _DENYING.isdisjoint(title_words)}
 
@@ -174,25 +203,24 @@ def _digest(tables: Mapping[str, Sequence[Row]]) -> str:
 
 
 def _plan(
-    name: str, commit: str, committed_at: str, head: Push | None, digests: Mapping[str, str], sequence: int
+    name: str, commit: str, committed_at: str, digests: Mapping[str, str], numbers: tuple[int, int], origin: str
 ) -> Push:
     lines = "\n".join(f"{record_id} {digest}" for record_id, digest in sorted(digests.items()))
     return Push(
         repository=name,
-        sequence=sequence,
-        since=head.since if head and not head.removed else sequence,
+        sequence=numbers[0],
+        since=numbers[1],
         commit=commit,
         committed_at=committed_at,
         pushed_at=format_time(datetime.now(UTC)),
         records=len(digests),
         digest=hashlib.sha256(lines.encode()).hexdigest(),
+        origin=origin,
     )
 
 
 def _stored_digests(lake: Lake, bucket: Bucket, repository: str) -> dict[str, str]:
     """Return the digest of each record that the lake has of a repository."""
-    if repository not in bucket.heads:
-        return {}
     try:
         with memory_database(lake) as connection:
             add_tables(connection, lake, bucket.files_of(repository), repository)
@@ -200,8 +228,7 @@ def _stored_digests(lake: Lake, bucket: Bucket, repository: str) -> dict[str, st
             current = "lake_records JOIN lake_current USING (repository, record_id, sequence)"
             return dict(connection.execute(f"SELECT record_id, digest FROM {current}").fetchall())
     except duckdb.Error as error:
-        message = f"{lake.store.address}: {str(error).splitlines()[0]}"
-        raise LakeError(message, hint="`orbit fleet remove` the repository, then push it again") from None
+        raise damage(lake, error, bucket.number) from None
 
 
 def _written_rows(

@@ -16,7 +16,7 @@ from orbit_registry.snapshot.query import QueryResult
 
 MASTER = "ORBIT_SPARK_MASTER"
 """Variable that names the cluster; without it, Spark runs on this machine."""
-_HEADS = tuple(field.name for field in fields(Push) if field.name not in ("removed", "rows", "files"))
+_HEADS = tuple(field.name for field in fields(Push) if field.name not in ("removed", "rows", "files", "origin"))
 _NUMBERS = ("sequence", "since", "records", "schema_version")
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",

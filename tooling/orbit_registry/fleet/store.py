@@ -25,6 +25,8 @@ class Store:
         except ImportError:
             raise UsageError("`orbit fleet` needs fsspec, which is not installed", hint=EXTRA) from None
         self.address = address
+        if not address.strip():
+            raise UsageError("the address of the lake is empty", hint="a shell variable may be unset")
         if character := next((each for each in "*?[]{}" if each in address), None):
             hint = "choose another folder: DuckDB and Spark take this character for a pattern"
             raise UsageError(f"the address of a lake can't have {character!r}: {address}", hint=hint)
@@ -36,6 +38,8 @@ class Store:
         self.files: Any = filesystem
         self.is_local = isinstance(filesystem, LocalFileSystem)
         self.root = os.path.realpath(root) if self.is_local else str(root).rstrip("/")
+        if self.is_local and Path(self.root).is_file():
+            raise UsageError(f"{address} is a file", hint="give the folder of a lake")
 
     def path(self, name: str) -> str:
         """Return what DuckDB and Spark call a file of the lake."""
