@@ -116,6 +116,13 @@ def test_a_hostile_title_is_plain_words_in_the_comment(shell: Any, title: str, s
 
     assert out.startswith("<!-- orbit-diff -->\n")
     assert out.count(shown) == 2  # it is added, and it applies to the edited file
+    assert title in [match["title"] for match in shell.data("diff", "HEAD")["matches"]]
+    assert shell("diff", "HEAD")[1].count(title) == 2
+
+
+@pytest.mark.parametrize("revisions", ["", "..HEAD"])
+def test_an_empty_base_is_refused(shell: Any, revisions: str) -> None:
+    assert shell("diff", revisions)[0] == 2
 
 
 def test_links_lead_to_the_site_or_into_the_repository(changed: Any, git: Git) -> None:

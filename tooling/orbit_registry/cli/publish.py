@@ -268,7 +268,8 @@ def codeowners(owners: tuple[str, ...], check: bool, dry_run: bool, output: str)
     """Write who owns the files of accepted decisions.
 
     The owners are the deciders that are accounts, teams or e-mail addresses. One marked block of CODEOWNERS has a line
-    for each scope, and one for the decision's own folder. The rest of the file stays.
+    for each scope, and one for the decision's own folder. The rest of the file stays. Give --check the same --owner as
+    the export.
 
     \b
     orbit export codeowners --owner @example/architects
@@ -285,6 +286,7 @@ def codeowners(owners: tuple[str, ...], check: bool, dry_run: bool, output: str)
     lines = [f"  not said: {entry.glob} of {entry.id}: {entry.reason}" for entry in planned.unsupported]
     if planned.unowned:
         lines.append(f"  no decider is an account: {', '.join(planned.unowned)}")
+    lines += [f"  no account: {', '.join(names)} of {record_id}" for record_id, names in planned.unusable.items()]
     preview = [f"    {line}" for line in "\n".join(planned.lines).splitlines()] if dry_run and planned.changes else []
     following = ["orbit export codeowners"] if planned.changes and not is_written else []
     ok = not (check and planned.changes)

@@ -52,6 +52,7 @@ class OwnersExport:
     changes: Sequence[Change]
     unsupported: Sequence[UnsupportedGlob]
     unowned: Sequence[str]  # decisions with a scope whose deciders are no accounts
+    unusable: Mapping[str, Sequence[str]]  # deciders that are no accounts, of decisions with other owners
 
     @property
     def count(self) -> int:
@@ -65,6 +66,7 @@ class OwnersExport:
             "lines": [line.partition("\n")[2] for line in self.lines],
             "unsaid": list(map(asdict, self.unsupported)),
             "unowned": list(self.unowned),
+            "unusable": {record_id: list(names) for record_id, names in self.unusable.items()},
         }
 
 
@@ -78,8 +80,8 @@ class _Line:
 
 def _spell(alternative: Alternative) -> str:
     text = plain(alternative)
-    if _UNSUPPORTED.search(text):
-        raise UnsupportedError("brackets, braces, `#` and `\\` can't be said there")
+    if sign := _UNSUPPORTED.search(text):
+        raise UnsupportedError(f"`{sign[0]}` in a name can't be said there")
     text = "*" if text == "**" else text if text.startswith("**") else f"/{text}"
     return text.removesuffix("**").replace(" ", "\\ ") if text.endswith("/**") else text.replace(" ", "\\ ")
 
@@ -117,12 +119,17 @@ def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
     ]
     owned = {record.id: owners for record in records if (owners := owners_of(record, default))}
     unowned = [record.id for record in records if record.id not in owned and (record.globs or record.symbols)]
+    unusable = {
+        record.id: names
+        for record in records
+        if record.id in owned and (names := [name for name in record.words(OWNERS) if not _OWNER.fullmatch(name)])
+    }
     lines, unsupported = _lines(workspace, [record for record in records if record.id in owned], owned)
     file = inside(top, path)
     content = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
     text = "\n".join([BEGIN, *lines, END]) if lines else ""
     changes = differences({path: content}, {path: with_block(content, text, path, _MARKS)})
-    return OwnersExport(path, lines, changes, unsupported, unowned)
+    return OwnersExport(path, lines, changes, unsupported, unowned, unusable)
 
 
 def _lines(

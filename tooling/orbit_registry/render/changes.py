@@ -61,7 +61,9 @@ def changes_text(report: ChangeReport) -> str:
     lines = [counts_text(report)]
     if report.matches:
         lines += ["", "Records that apply to these files:"]
-        lines += [f"  {_id(entry)}  {one_line(_title(entry))}  ({_way(entry)})" for entry in report.matches[:LISTED]]
+        lines += [
+            f"  {_id(entry)}  {one_line(report.title(entry))}  ({_way(entry)})" for entry in report.matches[:LISTED]
+        ]
         lines += _more(len(report.matches), "--format json")
     if report.records:
         lines += ["", "Records that change:"]
@@ -78,7 +80,7 @@ def changes_text(report: ChangeReport) -> str:
     if findings:
         lines += ["", "What the gate finds:"]
         lines += [
-            f"  {finding.location}: {finding.severity} {finding.code} {one_line(finding.message)}"
+            f"  {finding.location}: {finding.severity} {finding.rule} {one_line(finding.message)}"
             for finding in findings[:LISTED]
         ]
         lines += _more(len(findings), check_command(report))
@@ -102,7 +104,8 @@ def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
         parts.append(_section("Records that change", [_change(change, page, file) for change in report.records]))
     if report.matches:
         rows = [
-            f"- [{escaped(_id(entry))}]({page(entry.row.values[PATH])}) {escaped(_title(entry))} · {_way(entry, code)}"
+            f"- [{escaped(_id(entry))}]({page(entry.row.values[PATH])}) {escaped(report.title(entry))} · "
+            f"{_way(entry, code)}"
             for entry in report.matches
         ]
         parts.append(_section("Records that apply to these files", rows))
@@ -123,7 +126,7 @@ def _finding(finding: Diagnostic, file: Link) -> str:
     line = f"#L{location.position.line}" if location.position else ""
     place = f"[{escaped(str(location))}]({file(location.path)}{line})"
     hint = f"<br>{escaped(finding.hint)}" if finding.hint else ""
-    return f"- {_MARKS[finding.severity]} {code(finding.code)} {place}: {escaped(finding.message)}{hint}"
+    return f"- {_MARKS[finding.severity]} {code(finding.rule)} {place}: {escaped(finding.message)}{hint}"
 
 
 def _change(change: RecordChange, page: Link, file: Link) -> str:
@@ -141,10 +144,6 @@ def _ordered(findings: Sequence[Diagnostic]) -> list[Diagnostic]:
 
 def _id(entry: Match) -> str:
     return str(entry.row.values[ID])
-
-
-def _title(entry: Match) -> str:
-    return str(entry.as_data()["title"])
 
 
 def _way(entry: Match, mark: Callable[[str], str] = str) -> str:

@@ -1,6 +1,6 @@
 """What a change does to the records: those that apply to its files, those it edits, and what the gate finds."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +8,7 @@ from textwrap import shorten
 
 from orbit_registry.checks.engine import gate
 from orbit_registry.errors import GitError, UsageError
+from orbit_registry.hook.index import PATH
 from orbit_registry.matching.match import Match, current_index, match, scope_widths
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import Record
@@ -86,12 +87,17 @@ class ChangeReport:
     records: tuple[RecordChange, ...]
     collisions: tuple[Collision, ...]
     findings: tuple[Diagnostic, ...]  # what the gate finds that it did not find before the change
+    titles: Mapping[str, str]  # of the records, by path; those of matches are escaped for agents
+
+    def title(self, match: Match) -> str:
+        """Return the title of a record that applies."""
+        return self.titles.get(str(match.row.values[PATH]), str(match.as_data()["title"]))
 
     def as_data(self) -> dict[str, object]:
         """Return the report as JSON shows it; the findings are in the envelope."""
         return {
             "base": self.base, "head": self.head or None, "files": list(self.files),
-            "matches": [entry.as_data() for entry in self.matches],
+            "matches": [{**entry.as_data(), "title": self.title(entry)} for entry in self.matches],
             "records": [change.as_data() for change in self.records],
             "collisions": [number.as_data() for number in self.collisions],
         }  # fmt: skip
@@ -103,31 +109,35 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
     `revisions` is BASE, for the work tree, or BASE..HEAD. The change begins at the merge base of the two.
 
     Raises:
-        UsageError: a revision names no commit here.
+        UsageError: a revision names no commit here, or BASE is empty.
         GitError: git can't compare the two.
     """
     git = workspace.git
     start, dots, end = revisions.partition("..")
+    if not start:
+        raise UsageError("BASE is empty", hint="name a branch or commit: `orbit diff main`")
     head = _commit(git, end.removeprefix(".") or "HEAD")
-    base = git.merge_base(_commit(git, start or "HEAD"), head)
+    base = git.merge_base(_commit(git, start), head)
     if base is None:
         hint = "fetch the history: `git fetch --unshallow`" if git.is_shallow else "name a branch of this repository"
-        raise GitError(f"{start or 'HEAD'} and {end or 'HEAD'} share no commit", hint=hint)
+        raise GitError(f"{start} and {end or 'HEAD'} share no commit", hint=hint)
     is_work_tree = not dots or (head == git.head() and not git.run("status", "--porcelain=v1", "-z", "--", "."))
     with nullcontext(workspace.root) if is_work_tree else git.checked_out(head) as folder, git.checked_out(base) as old:
         current = workspace if is_work_tree else open_workspace(folder)
         changed = current.git.run_names("diff", "--name-only", "-z", "--no-renames", "--relative", base, "--", ".")
         files = tuple(sorted({*changed, *(without_sites(current.git.untracked()) if not dots else ())}))
-        records = tuple(_record_changes(_records(old), _records(current.root), current.root))
+        after = _records(current.root)
+        records = tuple(_record_changes(_records(old), after, current.root))
         return ChangeReport(
             base=base,
-            base_name=start or "HEAD",
+            base_name=start,
             head=head if dots else "",
             files=files,
             matches=tuple(_matches(current, files)),
             records=records,
             collisions=tuple(_collisions(git, records)),
             findings=gate(current, lambda: None, against=base).diagnostics,
+            titles={record.path: record.title for record in after},
         )
 
 
