@@ -189,6 +189,8 @@ def test_a_lake_has_no_pattern_in_its_address(make_repository: MakeRepository, t
     shop = make_repository("shop")
     assert "for a pattern" in orbit(shop, "fleet", "push", str(tmp_path / f"a{character}b"), code=2)
     assert not (tmp_path / f"a{character}b").exists()
+    shop = shop.rename(tmp_path / f"shop{character}")
+    assert "for a pattern" in orbit(shop, "fleet", "push", "lake", code=2)
 
 
 def test_without_the_extra_a_command_says_what_to_install(

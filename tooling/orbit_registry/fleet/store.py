@@ -27,9 +27,6 @@ class Store:
         self.address = address
         if not address.strip():
             raise UsageError("the address of the lake is empty", hint="a shell variable may be unset")
-        if character := next((each for each in "*?[]{}" if each in address), None):
-            hint = "choose another folder: DuckDB and Spark take this character for a pattern"
-            raise UsageError(f"the address of a lake can't have {character!r}: {address}", hint=hint)
         try:
             filesystem, root = fsspec.url_to_fs(address, skip_instance_cache=True)
         except (ImportError, ValueError) as error:
@@ -38,6 +35,9 @@ class Store:
         self.files: Any = filesystem
         self.is_local = isinstance(filesystem, LocalFileSystem)
         self.root = os.path.realpath(root) if self.is_local else str(root).rstrip("/")
+        if character := next((each for each in "*?[]{}" if each in self.root), None):
+            hint = "choose another folder: DuckDB and Spark take this character for a pattern"
+            raise UsageError(f"the address of a lake can't have {character!r}: {address}", hint=hint)
         if self.is_local and Path(self.root).is_file():
             raise UsageError(f"{address} is a file", hint="give the folder of a lake")
 
