@@ -137,6 +137,24 @@ def test_a_level_is_earned(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_evidence(registry.workspace)[NAME]["labels"] == {entry.key: False}
 
 
+def test_a_promotion_edits_one_line(root: Path) -> None:
+    file = root / ".orbit/adrs/ADR-0001/adr.yaml"
+    head = file.read_text("utf-8").partition("checks:")[0]
+    checks = """checks:
+- id: no-print  # the first one
+  in: ["**/*.py"]
+  text: {words: ["print("]}
+  level: advice  # until it is replayed
+  passes: ["log(1)"]
+  fails: ["print(1)"]
+"""
+    write(root, ".orbit/adrs/ADR-0001/adr.yaml", head + checks)
+    replayed(root)
+    Registry.open(root).promote_check(NAME)
+    text = file.read_text("utf-8")
+    assert text.partition("checks:")[2] == checks.replace("level: advice", "level: warning").partition("checks:")[2]
+
+
 EVIDENCE: dict[str, Any] = {"relevant": 300, "edited_away": 0, "deleted": 0, "kept": []}
 
 

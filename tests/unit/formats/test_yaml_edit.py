@@ -74,7 +74,7 @@ def changed_lines(new: dict[str, Any]) -> tuple[list[str], list[str]]:
         (
             {"links": [{"rel": "related_to", "to": "ADR-0009"}, {"rel": "amends", "to": "ADR-0002"}]},
             ["- {rel: related_to, to: ADR-0001}"],
-            ["- rel: related_to", "  to: ADR-0009"],
+            ["- {rel: related_to, to: ADR-0009}"],
         ),
         ({"x-own": {"deep": [1, 2, 3]}}, ["x-own: {deep: [1, 2]}"], ["x-own: {deep: [1, 2, 3]}"]),
         ({"empty": "full"}, ["empty:"], ["empty: full"]),

@@ -154,6 +154,13 @@ def _edit_sequence(text: str, node: SequenceNode, old: list[object], new: list[o
     for tag, first, last, start, stop in matcher.get_opcodes():
         if tag == "equal":
             continue
+        if last - first == stop - start and all(
+            map(_is_editable, node.value[first:last], old[first:last], new[start:stop])
+        ):
+            for index, value in zip(range(first, last), new[start:stop], strict=True):
+                item = node.value[index]
+                yield from _edit_mapping(text, item, old[index], value, item.start_mark.column, [])  # type: ignore[arg-type]
+            continue
         lines = "".join(f"{' ' * dash}{list_item(value, dash)}\n" for value in new[start:stop])
         if first == last:
             where = _item_start(text, node, 0) if first == 0 else _item_end(text, node, first - 1)
@@ -162,6 +169,13 @@ def _edit_sequence(text: str, node: SequenceNode, old: list[object], new: list[o
             for index in range(first, last):
                 start_of_item, end_of_item = _item_start(text, node, index), _item_end(text, node, index)
                 yield _Splice(start_of_item, end_of_item, lines if index == first else "")
+
+
+def _is_editable(item: Node, old: object, new: object) -> bool:
+    """Say whether an item of a list can be edited in its place: a mapping that keeps its keys and its first one."""
+    if not isinstance(item, MappingNode) or not isinstance(old, dict) or not isinstance(new, Mapping):
+        return False
+    return set(old) <= set(new) and [*old][:1] == [*new][:1] != []
 
 
 def _item_start(text: str, node: SequenceNode, index: int) -> int:
