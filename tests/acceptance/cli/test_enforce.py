@@ -54,3 +54,11 @@ def test_a_check_is_replayed_labelled_and_promoted(root: Path, shell: Any) -> No
     assert shell.data("enforce", "promote", "ADR-0009/no-print") == {"check": "ADR-0009/no-print", "level": "warning"}
     code, _, error = shell("enforce", "promote", "ADR-0009")
     assert (code, f"orbit enforce label ADR-0009/no-print {allowed['key']}" in error) == (1, True)
+
+
+@pytest.mark.usefixtures("root")
+def test_a_code_that_is_none_is_refused(shell: Any) -> None:
+    for name in ("ORB9999", "ADR-0009/nope"):
+        code, _, error = shell("check", "--code", name)
+        assert (code, f"no finding has the code '{name}'" in error) == (2, True)
+    assert shell("check", "--code", "adr-0009/NO-PRINT")[0] == 0

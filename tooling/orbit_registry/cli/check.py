@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from orbit_registry.checks.check import Announce
+from orbit_registry.checks.check import Announce, all_checks
 from orbit_registry.checks.report import FORMATS, render, render_codes
 from orbit_registry.cli.output import emit, format_option, from_root, open_registry, plural
 from orbit_registry.errors import UsageError
@@ -61,6 +61,7 @@ def check(
     orbit check --loop && ./next-item.sh
     """
     registry = open_registry()
+    _refuse_unknown(registry, codes)
     if side is not None and not fix:
         raise UsageError("--from is about --fix", hint=f"`orbit check --fix --from {side}`")
     if dry_run and not fix:
@@ -97,6 +98,18 @@ def _announcement(output: str, *, dry_run: bool) -> Announce:
         click.echo(visible("\n".join([*lines, *diff.splitlines()])), err=output != "text")
 
     return announce
+
+
+def _refuse_unknown(registry: Registry, codes: tuple[str, ...]) -> None:
+    """Raise where a code is neither one of a finding nor a check of a record."""
+    names = {check.code for check in all_checks()} if codes else set()
+    if any("/" in code for code in codes):
+        from orbit_registry.enforce.spec import checks_of  # most runs name no check of a record
+
+        names |= {check.name.upper() for record in registry.collection.records for check in checks_of(record)}
+    for code in codes:
+        if code.upper() not in names:
+            raise UsageError(f"no finding has the code {code!r}", hint="docs/reference/checks/index.md lists the codes")
 
 
 def _existing(registry: Registry, path: str) -> str:
