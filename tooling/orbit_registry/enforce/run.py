@@ -212,12 +212,15 @@ class _Report:
             return Location(record.path, Position(1))
 
     def break_of(
-        self, check: DecisionCheck, what: str, location: Location, allowed: str | None = None, *, is_bare: bool = False
-    ) -> None:
+        self, check: DecisionCheck, what: str, location: Location, allowed: str | None = None, *, is_bare: bool = False,
+        hint: str = "",
+    ) -> None:  # fmt: skip
         """Add a broken decision; `is_bare`: an allowance without a reason is there."""
         title = f" ({check.record.title})" if check.say != check.record.title else ""
         message = f"{what} breaks {check.record.id}{title}: {check.say}"
-        hint = f"write `orbit: allow {check.record.id} because …` if it is right here, or supersede the decision"
+        hint = (
+            hint or f"write `orbit: allow {check.record.id} because …` if it is right here, or supersede the decision"
+        )
         code = "ORB1005"
         if is_bare:
             code, hint = "ORB1006", f"add the reason: `orbit: allow {check.record.id} because …`"
@@ -305,9 +308,12 @@ class _Tree:
                 if finder.is_reference:
                     self.report.add(check, "ORB1009", what)
                 elif not path:
-                    self.report.break_of(check, what, self.report.place(check.record, ("checks", check.number)))
+                    hint = "add the file, or supersede the decision"
+                    place = self.report.place(check.record, ("checks", check.number))
+                    self.report.break_of(check, what, place, hint=hint)
                 else:
-                    self.report.break_of(check, what, Location(path))
+                    hint = "move or rename the file, leave it out with `except:`, or supersede the decision"
+                    self.report.break_of(check, what, Location(path), hint=hint)
 
     def _new_in_tree(self, check: DecisionCheck, finder: Survey, scope: Sequence[str]) -> list[tuple[str, str]]:
         """Return what a check finds in the tree and did not find before the change."""

@@ -75,7 +75,9 @@ def _uncommented(path: str, text: str) -> str:
 
 
 def _reader(path: str) -> Callable[[str], Names] | None:
-    name = path.rpartition("/")[2].lower()
+    folder, _, name = path.lower().rpartition("/")
+    if folder.rpartition("/")[2] == "requirements" and name.endswith((".txt", ".in")):
+        return _requirements
     return next((reader for pattern, reader in _READERS.items() if re.fullmatch(pattern, name)), None)
 
 
@@ -93,6 +95,7 @@ def _pyproject(text: str) -> Names:
     data: Mapping[str, Any] = tomllib.loads(text)
     project = data.get("project", {})
     yield from _requirement(project.get("dependencies"))
+    yield from _requirement(data.get("build-system", {}).get("requires"))
     for group in (*project.get("optional-dependencies", {}).values(), *data.get("dependency-groups", {}).values()):
         yield from _requirement(group)
     poetry = data.get("tool", {}).get("poetry", {})
@@ -108,7 +111,9 @@ def _requirements(text: str) -> Names:
 def _package_json(text: str) -> Names:
     data = json.loads(text)
     for table in ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies"):
-        yield from ((key, json.dumps(key)) for key in data.get(table, {}))
+        for key, value in data.get(table, {}).items():
+            alias = re.match(r"npm:(@?[^@]+)", value) if isinstance(value, str) else None
+            yield (alias[1] if alias else key), json.dumps(key)
 
 
 def _cargo(text: str) -> Names:
