@@ -4,6 +4,7 @@ import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -154,12 +155,12 @@ def _edit_sequence(text: str, node: SequenceNode, old: list[object], new: list[o
     for tag, first, last, start, stop in matcher.get_opcodes():
         if tag == "equal":
             continue
-        if last - first == stop - start and all(
-            map(_is_editable, node.value[first:last], old[first:last], new[start:stop])
-        ):
-            for index, value in zip(range(first, last), new[start:stop], strict=True):
-                item = node.value[index]
-                yield from _edit_mapping(text, item, old[index], value, item.start_mark.column, [])  # type: ignore[arg-type]
+        rows: list[tuple[Any, Any, Any]] = [
+            *zip(node.value[first:last], old[first:last], new[start:stop], strict=False)
+        ]
+        if last - first == stop - start and all(_is_editable(*row) for row in rows):
+            for item, earlier, later in rows:
+                yield from _edit_mapping(text, item, earlier, later, item.start_mark.column, [])
             continue
         lines = "".join(f"{' ' * dash}{list_item(value, dash)}\n" for value in new[start:stop])
         if first == last:
