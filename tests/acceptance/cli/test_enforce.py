@@ -27,6 +27,15 @@ def test_a_proposed_check_can_be_tried(shell: Any) -> None:
     assert (code, "has no check `nope`" in error) == (1, True)
 
 
+def test_a_record_with_several_checks_asks_for_one(root: Path, shell: Any) -> None:
+    decide(root, NO_PRINT, {**NO_PRINT, "id": "second"}, number=9)
+    code, _, error = shell("enforce", "replay", "ADR-0009")
+    assert (code, "several checks: name one\n  hint: its checks: ADR-0009/no-print, ADR-0009/second" in error) == (
+        1,
+        True,
+    )
+
+
 def test_a_file_can_hold_checks_to_try(root: Path, shell: Any) -> None:
     write(root, "draft.yaml", CHECK % '"print("')
     assert shell.data("enforce", "try", "--file", "draft.yaml")["matches"] == 2

@@ -244,13 +244,13 @@ class _Proofs:
         inner = self._commits(record, setter)[1:]
         authors = [commit.author for commit in inner or [setter]]
         authors += [match[1] for commit in (setter, *inner) for match in _CO_AUTHOR.finditer(commit.message)]
-        own = {identity for author in authors for identity in identities(author)}
+        author_identities = {identity for author in authors for identity in identities(author)}
         words = ("interpret-trailers", "--parse", "--no-divider")
         trailers = self._git.run(*words, stdin=setter.message.encode("utf-8", "surrogateescape")).decode(
             "utf-8", "replace"
         )
         approvers = [identities(match[1]) for match in _APPROVAL.finditer(trailers)]
-        if any(approver & owners and not approver & own for approver in approvers):
+        if any(approver & owners and not approver & author_identities for approver in approvers):
             return ""
         lacks = "names only its author" if any(approver & owners for approver in approvers) else "names no code owner"
         return f"which {lacks} as the one who approved it"

@@ -191,8 +191,8 @@ def update_baseline(workspace: Workspace) -> tuple[int, bool]:
     refuse_newer(workspace)
     diagnostics, current = run(workspace).diagnostics, read_baseline(workspace)[0]
     parts = apply(current, diagnostics)
-    known = Counter(map(baseline_key, parts.baselined)) + Counter(parts.resolved)
-    unseen = Counter(current.counts) - known  # of checks that did not run
+    baseline_counts = Counter(map(baseline_key, parts.baselined)) + Counter(parts.resolved)
+    unseen = Counter(current.counts) - baseline_counts  # of checks that did not run
     baseline = Baseline(Counter(baseline_of(diagnostics).counts) + unseen)
     return len(baseline), write_baseline(workspace, baseline)
 

@@ -103,8 +103,10 @@ def _install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool) 
         lines.append(state.diff.rstrip("\n"))
     if state.scope == "user":
         narrower = [name for name in chosen.settings if name != "user"]
-        why = "" if "local" in chosen.settings else f"{chosen.title} has no settings for you alone in one project: "
-        lines.append(f"{why}it acts in all your projects that have .orbit/; `--scope {narrower[0]}`: in this one alone")
+        reason = "" if "local" in chosen.settings else f"{chosen.title} has no settings for you alone in one project: "
+        lines.append(
+            f"{reason}it acts in all your projects that have .orbit/; `--scope {narrower[0]}`: in this one alone"
+        )
     lines += [f"{'would write' if dry_run else 'wrote'} the skill {page.path}" for page in pages]
     if state.scope == "local" and not dry_run:
         lines += _ignore(root, state.path)

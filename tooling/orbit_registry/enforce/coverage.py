@@ -76,12 +76,12 @@ def enforcement(workspace: Workspace, records: Iterable[Record]) -> Enforcement:
 
 def _class(record: Record, files: Sequence[str], off: set[str]) -> str:
     checks = [check for check in checks_of(record) if not check.problems]
-    own = [check for check in checks if not check.is_reference and not _is_anchor(check, files)]
-    if any(check.level != "advice" for check in own):
+    pattern_checks = [check for check in checks if not check.is_reference and not _is_anchor(check, files)]
+    if any(check.level != "advice" for check in pattern_checks):
         return "enforced"
     if any(check.is_reference and not any(_is_about(check, message) for message in off) for check in checks):
         return "referenced"
-    if own:
+    if pattern_checks:
         return "advised"
     if any(not check.is_reference for check in checks):
         return "anchored"

@@ -154,8 +154,8 @@ def refusal(check: DecisionCheck, level: str, entry: Entry | None) -> str:
         return f"false alarms may reach {bound:.1%} of {entry['relevant']} changes; at most {MOST_FALSE_ALARMS:.0%} may"
     total = true + false
     if total and least_precision(true, total) < LEAST_PRECISION:
-        shown = f"a precision of {least_precision(true, total):.2f} at least"
-        return f"{true} of {total} matches were right, which shows {shown}; {LEAST_PRECISION} is needed"
+        target = f"a precision of {least_precision(true, total):.2f} at least"
+        return f"{true} of {total} matches were right, which shows {target}; {LEAST_PRECISION} is needed"
     return ""
 
 

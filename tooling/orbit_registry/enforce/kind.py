@@ -107,11 +107,11 @@ def match_at(text: str, start: int, end: int) -> Match:
     """Return the match between two offsets of a text."""
     line = text.count("\n", 0, start) + 1
     column = start - text.rfind("\n", 0, start)
-    shown = " ".join(text[start : min(end, start + 4 * MOST_SHOWN)].split())
-    shown = shown if len(shown) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 1]}…"
+    excerpt = " ".join(text[start : min(end, start + 4 * MOST_SHOWN)].split())
+    excerpt = excerpt if len(excerpt) <= MOST_SHOWN else f"{excerpt[: MOST_SHOWN - 1]}…"
     last = text.find("\n", end)
     lines = " ".join(text[start - column + 1 : last if last >= 0 else len(text)][:_MOST_COMPARED].split())
-    return Match(line, column, line + text.count("\n", start, end), shown, lines)
+    return Match(line, column, line + text.count("\n", start, end), excerpt, lines)
 
 
 WORDS = {

@@ -174,19 +174,19 @@ def _take(
         if file.before and file.after and file.before != file.after:
             open_by_path[file.after] += open_by_path.pop(file.before, [])
         earlier = texts.get((file.before, file.blob_before), [])
-        place = (file.after, file.blob_after)
-        if place not in texts and _looks_at(check, finder, file.after):  # not read, so nothing in it is gone
-            texts[place] = earlier
+        file_state = (file.after, file.blob_after)
+        if file_state not in texts and _looks_at(check, finder, file.after):  # not read, so nothing in it is gone
+            texts[file_state] = earlier
         before = Counter(lines for lines, _, _ in earlier)
-        after = texts.get(place, [])
+        after = texts.get(file_state, [])
         counts = Counter(lines for lines, _, _ in after)
-        gone = before - counts
-        removed += gone
-        _close(open_by_path[file.after or file.before], gone, "edited away" if file.after else "deleted")
-        rest = counts - before
+        lost = before - counts
+        removed += lost
+        _close(open_by_path[file.after or file.before], lost, "edited away" if file.after else "deleted")
+        fresh = counts - before
         for lines, text, line in after:
-            if rest[lines] > 0:
-                rest[lines] -= 1
+            if fresh[lines] > 0:
+                fresh[lines] -= 1
                 added.append((file.after, lines, text, line))
     for path, lines, text, line in added:
         if removed[lines] > 0:  # moved within the commit
@@ -199,11 +199,11 @@ def _take(
         open_by_path[path].append(entry)
 
 
-def _close(entries: list[Introduction], gone: Counter[str], fate: str) -> None:
-    left = Counter(gone)
+def _close(entries: list[Introduction], removed: Counter[str], fate: str) -> None:
+    remaining = Counter(removed)
     for entry in list(entries):
-        if left[entry.lines] > 0:
-            left[entry.lines] -= 1
+        if remaining[entry.lines] > 0:
+            remaining[entry.lines] -= 1
             entry.fate = fate
             entries.remove(entry)
 

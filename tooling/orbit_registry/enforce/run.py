@@ -267,12 +267,12 @@ class _Tree:
                 new = self._new_matches(check, values, older)
                 places = {path: f"{path}:{match.line}" for path, match in reversed(new)}
             weight = list(Severity).index(LEVELS[check.level])
-            for path, shown in places.items():
+            for path, position in places.items():
                 if reported.get((name, path), 9) > weight:
-                    message = f"this change weakens {name} and breaks it at {shown}"
+                    message = f"this change weakens {name} and breaks it at {position}"
                     hint = "leave the check unchanged, or weaken it in a separate change"
-                    place = self.report.place(check.record, ("checks",))
-                    self.report.add(check, "ORB1008", message, place, hint=hint)
+                    location = self.report.place(check.record, ("checks",))
+                    self.report.add(check, "ORB1008", message, location, hint=hint)
 
     def _scopes(self, paths: Sequence[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
         """Return the files of each check, and the checks that read each file."""
@@ -309,8 +309,8 @@ class _Tree:
                     self.report.add(check, "ORB1009", what)
                 elif not path:
                     hint = "add the file, or supersede the decision"
-                    place = self.report.place(check.record, ("checks", check.number))
-                    self.report.break_of(check, what, place, hint=hint)
+                    location = self.report.place(check.record, ("checks", check.number))
+                    self.report.break_of(check, what, location, hint=hint)
                 else:
                     hint = "move or rename the file, leave it out with `except:`, or supersede the decision"
                     self.report.break_of(check, what, Location(path), hint=hint)

@@ -91,8 +91,11 @@ class DecisionCheck:
     @cached_property
     def globs(self) -> tuple[Glob, ...]:
         """The globs of its files, then those that `except` leaves out."""
-        own = None if self.kind and self.kind.everywhere(self.body) else self.record.globs
-        texts = [*(self.fields.get("in") or own or ["**"]), *(f"!{text}" for text in self.fields.get("except", ()))]
+        record_globs = None if self.kind and self.kind.everywhere(self.body) else self.record.globs
+        texts = [
+            *(self.fields.get("in") or record_globs or ["**"]),
+            *(f"!{text}" for text in self.fields.get("except", ())),
+        ]
         return tuple(glob for text in texts if isinstance(glob := parse_glob(str(text)), Glob))
 
     def covers(self, path: str) -> bool:
@@ -134,14 +137,15 @@ def check_named(record: Record, name: str) -> DecisionCheck:
     """Return a check of a record by its id, or the only one."""
     checks = [check for check in checks_of(record) if name in ("", check.id)]
     if len(checks) != 1:
-        ids = ", ".join(check.id for check in checks_of(record))
-        hint = f"{record.id} has {ids}" if ids else "write it under `checks:`; see docs/reference/checks/kinds.md"
-        raise RecordNotFoundError(f"{record.id} has no check{f' `{name}`' if name else ''}", hint=hint)
+        names = ", ".join(check.name for check in checks_of(record))
+        hint = f"its checks: {names}" if names else "write it under `checks:`; see docs/reference/checks/kinds.md"
+        problem = f"no check `{name}`" if name else "no check" if not names else "several checks: name one"
+        raise RecordNotFoundError(f"{record.id} has {problem}", hint=hint)
     return checks[0]
 
 
 def _read(record: Record, number: int, entry: Mapping[str, Any], before: Sequence[object]) -> DecisionCheck:
-    place = ("checks", number)
+    pointer = ("checks", number)
     names = [name for name in entry if name not in SHARED and not str(name).startswith("x-")]
     kinds = all_kinds()
     problems: list[SpecProblem] = []
@@ -149,37 +153,37 @@ def _read(record: Record, number: int, entry: Mapping[str, Any], before: Sequenc
         near = did_you_mean(str(name), [*SHARED, *kinds], "`")
         hint = f"{near}kinds are {', '.join(kinds)}"
         problems.append(
-            SpecProblem("ORB1001", f"`{name}` is neither a field nor a kind of check", (*place, name), hint)
+            SpecProblem("ORB1001", f"`{name}` is neither a field nor a kind of check", (*pointer, name), hint)
         )
     chosen = [name for name in names if name in kinds]
     kind = kinds[chosen[0]] if len(chosen) == 1 else None
     if kind is None and not problems:
         message = f"a check has one kind; this one has {' and '.join(chosen) or 'none'}"
-        problems.append(SpecProblem("ORB1001", message, place, f"kinds are {', '.join(kinds)}"))
+        problems.append(SpecProblem("ORB1001", message, pointer, f"kinds are {', '.join(kinds)}"))
     for problem in kind.schema.problems(entry[kind.name]) if kind else ():
-        problems.append(SpecProblem("ORB1001", problem.message, (*place, chosen[0], *problem.pointer), problem.hint))
+        problems.append(SpecProblem("ORB1001", problem.message, (*pointer, chosen[0], *problem.pointer), problem.hint))
     for name in ("in", "except"):
         for position, text in enumerate(entry.get(name, ())):
             glob = parse_glob(str(text))
             if isinstance(glob, Problem) or glob.exclude:
                 reason = glob.message if isinstance(glob, Problem) else "it starts with `!`"
                 message = f"`{str(text)[:80]}` is no glob that includes: {reason}"
-                problems.append(SpecProblem("ORB1001", message, (*place, name, position)))
+                problems.append(SpecProblem("ORB1001", message, (*pointer, name, position)))
     if entry.get("id") in before:
         message = f"{record.id} has two checks with the id `{entry.get('id')}`"
-        problems.append(SpecProblem("ORB1001", message, (*place, "id")))
+        problems.append(SpecProblem("ORB1001", message, (*pointer, "id")))
     check = DecisionCheck(record, number, entry, kind, problems)
     return check if problems else _proved(check)
 
 
 def _proved(check: DecisionCheck) -> DecisionCheck:
     """Return a check with what its examples disprove."""
-    place = ("checks", check.number)
+    pointer = ("checks", check.number)
     try:
         finder = check.finder()
     except InvalidCheckError as error:
         message = f"{check.name} can't be used: {error}"
-        problem = SpecProblem("ORB1001", message, (*place, check.kind.name) if check.kind else place)
+        problem = SpecProblem("ORB1001", message, (*pointer, check.kind.name) if check.kind else pointer)
         return DecisionCheck(check.record, check.number, check.fields, check.kind, [problem])
     except NotRunError:
         return check  # said when it is to be run
@@ -188,13 +192,13 @@ def _proved(check: DecisionCheck) -> DecisionCheck:
 
 
 def _disproved(check: DecisionCheck, finder: Finder | Survey) -> Iterator[SpecProblem]:
-    place = ("checks", check.number)
+    check_pointer = ("checks", check.number)
     for name in ("passes", "fails"):
         if not check.fields.get(name):
             hint = f"add a text that {'keeps to' if name == 'passes' else 'breaks'} the decision"
-            yield SpecProblem("ORB1002", f"{check.name} has no example under `{name}:`", place, hint)
+            yield SpecProblem("ORB1002", f"{check.name} has no example under `{name}:`", check_pointer, hint)
         for position, example in enumerate(check.fields.get(name, ())):
-            pointer = (*place, name, position)
+            pointer = (*check_pointer, name, position)
             file = _example(check, finder, example)
             if file is None:
                 hint = "write `{at: src/file.py, text: …}`"

@@ -146,9 +146,9 @@ def _lines(
             globs = ", ".join((*record.globs, *record.symbols))
             unsupported.append(UnsupportedGlob(record.id, globs, str(reason)))
         for pattern, matched in patterns.items():
-            known = merged.get(pattern, _Line(pattern, (), matched, ()))
-            owners = tuple(dict.fromkeys((*known.owners, *owned[record.id])))
-            merged[pattern] = _Line(pattern, owners, matched, (*known.ids, record.id))
+            earlier = merged.get(pattern, _Line(pattern, (), matched, ()))
+            owners = tuple(dict.fromkeys((*earlier.owners, *owned[record.id])))
+            merged[pattern] = _Line(pattern, owners, matched, (*earlier.ids, record.id))
     ordered = sorted(merged.values(), key=lambda line: (-len(line.files), line.pattern))
     unsupported += _overlaps(ordered)
     return [_text(line, _owners(line, ordered), prefix) for line in ordered], unsupported

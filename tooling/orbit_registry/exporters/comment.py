@@ -124,15 +124,15 @@ def post(forge: Forge, marker: str, text: str) -> tuple[str, str]:
 
 
 def shortened(text: str, run: str) -> str:
-    """Return a text that fits into one comment: whole lines, then where the rest is."""
+    """Return a text that fits into one comment: its first lines, then where the rest is."""
     if len(text) <= LONGEST:
         return text
-    rest = f"[The rest is in the CI run]({run})" if run else "The rest is in the log of the CI run"
-    end = f"\n\n{rest}: `orbit diff` prints all of it.\n"
-    whole = text[: LONGEST - len(end) - len("\n\n</details>")]
-    whole = whole[: whole.rfind("\n")]
-    is_open = whole.rfind("<details>") > whole.rfind("</details>")
-    return whole + ("\n\n</details>" if is_open else "") + end
+    note = f"[The rest is in the CI run]({run})" if run else "The rest is in the log of the CI run"
+    end = f"\n\n{note}: `orbit diff` prints all of it.\n"
+    head = text[: LONGEST - len(end) - len("\n\n</details>")]
+    head = head[: head.rfind("\n")]
+    is_open = head.rfind("<details>") > head.rfind("</details>")
+    return head + ("\n\n</details>" if is_open else "") + end
 
 
 class _ForbiddenError(DeliveryError):

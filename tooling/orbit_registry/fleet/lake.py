@@ -179,9 +179,9 @@ class Lake:
         """Return the number of a repository's next push: one that no manifest has, a damaged one included."""
         folder = f"manifests/{folder_name(bucket.number)}"
         matches = filter(None, map(_PUSH.search, self.store.times(folder)))
-        taken = [int(match[2]) for match in matches if match[1] == repository_key(repository)]
+        numbers = [int(match[2]) for match in matches if match[1] == repository_key(repository)]
         head = bucket.heads.get(repository)
-        return max([*taken, head.sequence if head else 0]) + 1
+        return max([*numbers, head.sequence if head else 0]) + 1
 
     def commit(self, push: Push) -> bool:
         """Write the manifest of a push; False if another process has written that number meanwhile."""
@@ -269,14 +269,14 @@ def _push_of(data: object) -> Push | None:
         return None
     texts = ("repository", "commit", "committed_at", "pushed_at", "digest")
     numbers = ("sequence", "since", "records", "schema_version")
-    known = {name: data[name] for name in Push.__slots__ if name in data}
-    typed = all(isinstance(known.get(name), str) for name in texts) and all(
-        isinstance(number := known.get(name), int) and 0 <= number < MOST for name in numbers
+    fields = {name: data[name] for name in Push.__slots__ if name in data}
+    typed = all(isinstance(fields.get(name), str) for name in texts) and all(
+        isinstance(number := fields.get(name), int) and 0 <= number < MOST for name in numbers
     )
-    if not typed or not _NAME.match(known["repository"]):
+    if not typed or not _NAME.match(fields["repository"]):
         return None
-    rows = known.get("rows")
-    known["rows"] = rows if isinstance(rows, dict) else {}
-    known["removed"] = known.get("removed") is True
-    known["origin"] = str(known.get("origin", ""))
-    return Push(**{**known, "files": tuple(_data_files(_list(data, "files")))})
+    rows = fields.get("rows")
+    fields["rows"] = rows if isinstance(rows, dict) else {}
+    fields["removed"] = fields.get("removed") is True
+    fields["origin"] = str(fields.get("origin", ""))
+    return Push(**{**fields, "files": tuple(_data_files(_list(data, "files")))})

@@ -103,13 +103,13 @@ def push(
                 return PushResult(head, "older", unreadable=bucket.unreadable)
         stored = {} if is_whole else _stored_digests(lake, bucket, name)
         changed = [record_id for record_id in sorted(rows) if stored.get(record_id) != digests[record_id]]
-        gone = sorted(stored.keys() - rows.keys())
-        counts = (len(changed), len(gone), bucket.unreadable)
-        written = _written_rows(planned, {record_id: rows[record_id] for record_id in changed}, gone, digests)
+        removed_ids = sorted(stored.keys() - rows.keys())
+        counts = (len(changed), len(removed_ids), bucket.unreadable)
+        new_rows = _written_rows(planned, {record_id: rows[record_id] for record_id in changed}, removed_ids, digests)
         if dry_run:
-            return PushResult(_with_files(planned, written, ()), "pushed", *counts)
-        files = _write(lake, planned, written)
-        final = _with_files(planned, written, files)
+            return PushResult(_with_files(planned, new_rows, ()), "pushed", *counts)
+        files = _write(lake, planned, new_rows)
+        final = _with_files(planned, new_rows, files)
         if lake.commit(final):
             return PushResult(final, "pushed", *counts)
         lake.store.remove(files)
@@ -232,7 +232,10 @@ def _stored_digests(lake: Lake, bucket: Bucket, repository: str) -> dict[str, st
 
 
 def _written_rows(
-    planned: Push, changed: Mapping[str, Mapping[str, Sequence[Row]]], gone: Sequence[str], digests: Mapping[str, str]
+    planned: Push,
+    changed: Mapping[str, Mapping[str, Sequence[Row]]],
+    removed_ids: Sequence[str],
+    digests: Mapping[str, str],
 ) -> dict[str, list[str]]:
     """Return the rows of a push as JSON, by table."""
     mark = {"repository": planned.repository, "sequence": planned.sequence}
@@ -241,7 +244,7 @@ def _written_rows(
         for table, rows in tables.items():
             more = {"removed": False, "digest": digests[record_id]} if table == "records" else {}
             lines[table] += [json.dumps({**row, **mark, **more}) for row in rows]
-    lines["records"] += [json.dumps({"record_id": record_id, "removed": True, **mark}) for record_id in gone]
+    lines["records"] += [json.dumps({"record_id": record_id, "removed": True, **mark}) for record_id in removed_ids]
     return {table: rows for table, rows in lines.items() if rows}
 
 

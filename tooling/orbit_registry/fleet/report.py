@@ -44,7 +44,8 @@ class Answer:
 
     def text(self) -> str:
         """Return the answer for people: a title, the question, and a table."""
-        lines = [self.question.title, self.question.answers, "", self.result.render("table").rstrip("\n")]
+        table = self.result.render("table").rstrip("\n") if self.result.rows else "nothing found"
+        lines = [self.question.title, self.question.answers, "", table]
         if self.result.is_cut:
             lines.append("… and more: `--rows` sets how many rows are shown")
         return "\n".join(lines)
@@ -72,11 +73,11 @@ def report(lake: Lake, name: str | None, *, rows: int, engine: str = "duckdb") -
     Raises:
         UsageError: there is no such question.
     """
-    known = questions()
-    if name is not None and name not in known:
-        hint = f"{did_you_mean(name, known)}questions: {', '.join(known)}"
+    by_name = questions()
+    if name is not None and name not in by_name:
+        hint = f"{did_you_mean(name, by_name)}questions: {', '.join(by_name)}"
         raise UsageError(f"there is no question {name!r}", hint=hint)
-    chosen = list(known.values()) if name is None else [known[name]]
+    chosen = list(by_name.values()) if name is None else [by_name[name]]
     if engine == "spark":
         from orbit_registry.fleet import spark  # needs Java, and a package of 400 MB
 

@@ -124,9 +124,9 @@ def _section(title: str, rows: Sequence[str]) -> str:
 def _finding(finding: Diagnostic, file: Link) -> str:
     location = finding.location
     line = f"#L{location.position.line}" if location.position else ""
-    place = f"[{escaped(str(location))}]({file(location.path)}{line})"
+    link = f"[{escaped(str(location))}]({file(location.path)}{line})"
     hint = f"<br>{escaped(finding.hint)}" if finding.hint else ""
-    return f"- {_MARKS[finding.severity]} {code(finding.rule)} {place}: {escaped(finding.message)}{hint}"
+    return f"- {_MARKS[finding.severity]} {code(finding.rule)} {link}: {escaped(finding.message)}{hint}"
 
 
 def _change(change: RecordChange, page: Link, file: Link) -> str:

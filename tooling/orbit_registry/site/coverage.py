@@ -106,6 +106,6 @@ def _row(folder: Folder, page: str, most: int) -> str:
     path = quote(folder.name.removesuffix("*"), safe="/")
     href = relative(page, explorer.PAGE) + (f"?path={path}" if path else "")
     name = f'<a href="{escape(href)}"><code>{escape(folder.name)}</code></a>' if is_folder else folder.name
-    drawn = bar(folder.covered, folder.files, most) if is_folder else ""
+    drawing = bar(folder.covered, folder.files, most) if is_folder else ""
     numbers = f"{folder.covered:,} of {folder.files:,}"
-    return f"<tr><td>{name}</td><td>{drawn}</td><td>{numbers}</td><td>{_percent(folder)}</td></tr>"
+    return f"<tr><td>{name}</td><td>{drawing}</td><td>{numbers}</td><td>{_percent(folder)}</td></tr>"

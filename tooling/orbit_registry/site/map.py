@@ -100,8 +100,8 @@ def _section(title: str, about: str, lines: Sequence[Line]) -> str:
         if line.depth == 0:
             trees.append("")
         trees[-1] += _line(line)
-    drawn = "".join(f'<ul class="orbit-layers">{tree}</ul>' for tree in trees)
-    return f'<h2 id="{title.lower()}">{title}</h2><p>{about}</p><div class="orbit-maps">{drawn}</div>'
+    drawing = "".join(f'<ul class="orbit-layers">{tree}</ul>' for tree in trees)
+    return f'<h2 id="{title.lower()}">{title}</h2><p>{about}</p><div class="orbit-maps">{drawing}</div>'
 
 
 def _line(line: Line) -> str:

@@ -46,8 +46,8 @@ def _toml(tree: Tree, path: str) -> Mapping[str, Any]:
 
 
 def _ruff(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
-    own = next((path for path in (".ruff.toml", "ruff.toml") if path in tree.paths), None)
-    table = _toml(tree, own) if own else _toml(tree, "pyproject.toml").get("tool", {}).get("ruff")
+    ruff_file = next((path for path in (".ruff.toml", "ruff.toml") if path in tree.paths), None)
+    table = _toml(tree, ruff_file) if ruff_file else _toml(tree, "pyproject.toml").get("tool", {}).get("ruff")
     if not table:
         return "there is no configuration of ruff"
     lint = {**table, **table.get("lint", {})}

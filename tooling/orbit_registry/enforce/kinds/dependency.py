@@ -22,6 +22,7 @@ from orbit_registry.formats.globs import Glob, matches
 
 Names = Iterator[tuple[str, str]]  # names of packages, each with the text by which the manifest names it
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
+_NAME_ALONE = re.compile(r"\s*(@?[A-Za-z][\w./:@-]*)\s*")  # an example; no manifest is a name alone
 
 
 def _make(fields: Fields, must: str) -> Finder:
@@ -33,12 +34,12 @@ def _make(fields: Fields, must: str) -> Finder:
 
     def find(path: str, text: str) -> Iterator[Match]:
         offset = 0
-        for name, written in _names(path, text):
-            start = text.find(written, offset)
-            start = start if start >= 0 else max(text.find(written), 0)
+        for name, spelling in _names(path, text):
+            start = text.find(spelling, offset)
+            start = start if start >= 0 else max(text.find(spelling), 0)
             offset = start
             if any(_is_named(glob, _plain(name)) for glob in globs) == ("of" in fields):
-                yield match_at(text, start, start + len(written))._replace(lines=_plain(name))
+                yield match_at(text, start, start + len(spelling))._replace(lines=_plain(name))
 
     return Finder(find, lambda path: _reader(path) is not None)
 
@@ -55,6 +56,9 @@ def _plain(name: str) -> str:
 
 def _names(path: str, text: str) -> Names:
     reader = _reader(path)
+    if reader is not None and (match := _NAME_ALONE.fullmatch(text)):
+        yield match[1], match[1]
+        return
     try:
         yield from reader(_uncommented(path, text)) if reader else ()
     except (ValueError, AttributeError, KeyError, TypeError, RecursionError):  # its own tool would refuse it too

@@ -150,10 +150,10 @@ def _absolute(name: str, path: str) -> str:
 def _names(statement: str) -> list[str]:
     """Return what a statement without quotes imports: `use a::{b, c};` names `a`'s `b` and `c`."""
     body = _KEYWORDS.sub("", statement, count=1)
-    head, brace, rest = body.partition("{")
+    head, brace, members = body.partition("{")
     if not brace:
         return [_RENAMED.sub("", body).strip().removesuffix(".*").removesuffix("::*").removesuffix("._")]
-    parts = (_RENAMED.sub("", part).strip(" {}\n") for part in rest.rstrip("}; \n").split(","))
+    parts = (_RENAMED.sub("", part).strip(" {}\n") for part in members.rstrip("}; \n").split(","))
     return [head.strip() + part for part in parts]
 
 
