@@ -83,6 +83,22 @@ def test_a_match_of_several_lines_counts_if_one_of_them_changed(project: Path) -
     assert places(check(project, against="main")) == ["src/app.py:5:5"]
 
 
+def test_of_equal_lines_the_added_one_is_new(project: Path) -> None:
+    write(project, "src/twice.py", "print(1)\n")
+    commit(project, "One")
+    write(project, "src/twice.py", "print(1)\nx = 1\nprint(1)\n")
+    assert places(check(project, against="main")) == ["src/twice.py:3:1"]
+
+
+def test_against_a_base_an_old_allowance_that_allows_nothing_is_old(project: Path) -> None:
+    comment = "# orbit: allow ADR-0001 because it printed\n"
+    write(project, "src/quiet.py", comment + "x = 1\n")
+    commit(project, "Allow")
+    write(project, "src/quiet.py", comment + "x = 2\n")
+    assert messages(check(project, against="main"), "ORB1007") == []
+    assert len(messages(check(project), "ORB1007")) == 1
+
+
 def test_a_moved_file_brings_nothing_new_and_a_deleted_one_is_gone(project: Path, git: Git) -> None:
     git(project, "mv", "src/app.py", "src/main.py")
     assert places(check(project, against="main")) == []
