@@ -251,8 +251,6 @@ class Answer:
 
 
 class _KeptIndex(Index):
-    """Index that opens its file only on a cache miss."""
-
     def __init__(self, root: str, cache: LearningsCache[Answer], content: str, opened: Callable[[], Index]) -> None:
         self.root, self._cache, self._content, self._opened = root, cache, content, opened
         self._whole: Index | None = None

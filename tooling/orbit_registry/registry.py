@@ -247,7 +247,6 @@ class Registry:
         return Searcher(self.workspace, records, self._embedder())
 
     def _embedder(self) -> Callable[[], Embedder] | None:
-        """Return what gives the configured embedding model, or raises if it is not trusted; None without one."""
         from orbit_registry.search import vectors
         from orbit_registry.workspace.trusted_commands import not_run_message, run_program
 
@@ -269,7 +268,6 @@ class Registry:
         return load
 
     def _with_prose(self, kind: str) -> list[Record]:
-        """Return records of a kind with prose; only decisions need their documents read."""
         return (self.records if self.workspace.kinds[kind].in_document else self.collection.records).of_kind(kind)
 
     def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:

@@ -192,7 +192,6 @@ class Report:
 
 
 def _power(overall: Effect, labels: Mapping[str, str]) -> Iterator[str]:
-    """Yield how many sessions a difference needs, of the outcomes that count most."""
     estimates = ((name, overall.estimates[name].needed) for name in WEIGHED if name in overall.estimates)
     needed = [f"{count:,} for {labels[name]}" for name, count in estimates if count]
     if needed:

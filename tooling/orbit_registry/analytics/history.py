@@ -89,7 +89,6 @@ def read_commits(path: Path, since: str | None = None) -> CommitFile:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines with content and their numbers; one that is too long is empty."""
     try:
         with path.open("rb") as file:
             for number, (line, _) in enumerate(bounded_lines(file, LONGEST_LINE), 1):
@@ -101,7 +100,6 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _parse_commit(line: bytes) -> Commit | str:
-    """Return the commit of a line, or why it is none."""
     if not line:
         return "longer than any commit"
     try:
@@ -174,7 +172,6 @@ def _steps(commits: Sequence[Commit], turns: list[tuple[float, int]]) -> list[St
 
 
 def _as_live(record: Record) -> Record:
-    """Return a closed record with a live status, as it was before."""
     if record.phase == "live":
         return record
     live_status = next((status.name for status in record.kind.statuses.values() if status.phase == "live"), None)
@@ -243,8 +240,6 @@ def history_from_git(workspace: Workspace, logged: Sequence[Commit]) -> History:
 
 
 class _States:
-    """Versions after each commit, as a bit mask by the order of their discovery."""
-
     def __init__(self, kinds: KindTable) -> None:
         self._kinds = kinds
         self._by_folder: dict[str, dict[Blobs, int]] = {}
@@ -293,7 +288,6 @@ class _States:
         return numbers[blobs]
 
     def _part(self, path: str) -> tuple[str, Kind, int] | None:
-        """Return the folder, kind and part of a record's file; None for other files."""
         names = path.split("/")
         if len(names) != 4 or names[0] != ORBIT:
             return None
@@ -348,7 +342,6 @@ def _history_of_branch(workspace: Workspace, since: str | None) -> History:
 
 
 def _current_records(workspace: Workspace) -> list[tuple[Record, bool]]:
-    """Return today's records without the inbox, and whether a separate file holds their prose."""
     reading = Reading(workspace)
     shared = [entry for entry in reading.entries if not entry.pending]
     pairs = [(reading.record(entry), entry.has_body) for entry in shared]

@@ -300,14 +300,12 @@ class _Prover:
     # --------------------------------------------------------------------------------------------------------- steps
 
     def _applying(self, file: str) -> tuple[frozenset[str], int]:
-        """Return the project's live records in whose scope a file is, without broad ones, and the number of these."""
         rows = (self._index.row(hit >> 32) for hit in self._index.match(file))
         live = [row for row in rows if row is not None and row.values[ID] in self._uids and row.values[PHASE] == "live"]
         narrow = [row for row in live if not row.flags & BROAD and not row.values[PATH].startswith("~/")]
         return frozenset(self._uids[row.values[ID]] for row in narrow), sum(bool(row.flags & BROAD) for row in live)
 
     def _hook(self, event: str, **payload: object) -> str:
-        """Return what the hook shows at an event, in a session that was shown nothing yet."""
         call = load_agent("claude").read({"hook_event_name": event, "cwd": self._root, **payload})
         if call is None:
             return ""
@@ -321,7 +319,6 @@ class _Prover:
         return [hit.record.uid for hit in self._searcher.search(Query(text, limit=FIRST)).hits]
 
     def _named_before(self, step: Step, versions: Sequence[Version]) -> frozenset[str]:
-        """Return the live records that a commit's message names, that were there, and whose files it leaves alone."""
         cited = self._live.intersection(self._names.cited(step.commit.message))
         there = (
             version.record for number, version in enumerate(versions if cited else ()) if step.standing >> number & 1
@@ -330,7 +327,6 @@ class _Prover:
         return frozenset(record.uid for record in cited_records if not _touches(step.commit, record))
 
     def _sample(self, name: str, cases: Mapping[str, Item], most: int) -> list[str]:
-        """Return the names of the cases to ask about, the same ones each time."""
         names = sorted(cases)
         chosen = names if len(names) <= most else sorted(random.Random(SEED).sample(names, most))
         self.proof.samples[name] = (len(chosen), len(names))

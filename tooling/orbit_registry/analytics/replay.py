@@ -101,8 +101,6 @@ class Replay:
 
 
 class _Session(SessionLog):
-    """Session in memory."""
-
     def __init__(self) -> None:
         super().__init__("", "replay")
         self._ids: list[str] = []
@@ -119,8 +117,6 @@ class _Session(SessionLog):
 
 
 class _VersionIndex(Index):
-    """Index of all versions that answers with those of one time."""
-
     def __init__(self, content: bytes, words: list[int]) -> None:
         super().__init__(content, words, "")
         rows = [super(_VersionIndex, self).row(number) for number in range(self.records)]
@@ -166,7 +162,6 @@ def _version_index(past: History, edits: Edits, half_life_days: float) -> _Versi
 
 
 def _parts(past: History, half_life_days: float) -> Iterator[Part]:
-    """Yield each version that could be shown, compiled for the index, with its number in place of a hash."""
     for number, record in _without_secrets(past):
         version = past.versions[number]
         origin = Origin(has_body=version.has_body, label=str(number))

@@ -118,7 +118,6 @@ def _session(replay: Replay, commits: int) -> UsageSlice:
 
 
 def _never(replay: Replay, reached: set[str]) -> Iterable[tuple[str, str]]:
-    """Yield each record that could be shown, with the reason why it might not have been."""
     for uid in replay.past.latest:
         mine = replay.versions_of(uid) & replay.can_be_shown
         if mine:

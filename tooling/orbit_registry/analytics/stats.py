@@ -213,8 +213,7 @@ class Pair:
 
 @dataclass(slots=True)
 class _Command:
-    """Shell command of a session; `due_count` is the number of pairs when its last run started, if that may have
-    passed."""
+    """`due_count` is the number of pairs when the last run started, if that may have passed."""
 
     red: bool = False
     due_count: int | None = None
@@ -251,7 +250,6 @@ def pairs_of(events: Iterable[LoggedEvent]) -> list[Pair]:
 
 
 def _credit(session: _Session, event: LoggedEvent) -> None:
-    """Credit an event to the records that came due before it."""
     for record, pair in session.pairs.items():
         pair.failed_again += record in event.failed
         pair.opened |= record in event.opened

@@ -30,11 +30,7 @@ HEADING = "## System Context"
 
 @dataclass(frozen=True, slots=True)
 class BriefRequest:
-    """Facts about the work ahead, each may be empty.
-
-    `task` is a task, or an id for the project's own program. `task_class` is one of `task_class.CLASSES`; if empty, the
-    text decides.
-    """
+    """Facts about the work ahead, each may be empty; a task is an id or a `Task`."""
 
     paths: Sequence[str] = ()
     tags: Sequence[str] = ()
@@ -143,7 +139,6 @@ def brief(workspace: Workspace, request: BriefRequest) -> Brief:
 
 
 def _context(workspace: Workspace, inputs: BriefInputs, now: float, index: Index) -> Context:
-    """Return the context for the selection, with categories and budgets of a named agent."""
     writes_code = inputs.task_class is not None and inputs.task_class.writes_code
     context = Context(
         BRIEF, now, paths=inputs.paths, tags=inputs.tags, agent=inputs.agent, task=inputs.task.id,
@@ -201,7 +196,6 @@ def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:
 
 
 def _inside(workspace: Workspace, path: str) -> str:
-    """Return a path relative to the root."""
     if path.startswith("/") and PurePosixPath(path).is_relative_to(workspace.root):
         path = PurePosixPath(path).relative_to(workspace.root).as_posix() + ("/" if path.endswith("/") else "")
     return project_path(path)

@@ -1,8 +1,4 @@
-"""Pitch: ranked suggestions of what to do next, and the verdict on one.
-
-Targets with an open failure are left out. What is related to a failure ranks lower, to a success higher; related by a
-tag, a path, or a task or target that both name.
-"""
+"""Pitch: ranked suggestions of what to do next, and the verdict on one."""
 
 from __future__ import annotations
 
@@ -132,10 +128,7 @@ def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5
 def verdict(
     workspace: Workspace, name: str, author: Author, review: Review, now: datetime, *, approved: bool
 ) -> Record | None:
-    """Record a person's verdict: log it, set a decision's status, and turn a rejection into a failure.
-
-    Returns the decision, or None for a work item.
-    """
+    """Log a person's verdict, and write it into the decision, which is returned, or into a failure."""
     if author.role == "agent":
         raise RefusedError(f"an agent may not decide on {name[:100]}", hint=BY_A_PERSON)
     records = read_collection(workspace).records
@@ -221,7 +214,6 @@ def _subject_of_failure(record: Record) -> Subject:
 
 
 def _worked(records: RecordSet) -> Iterable[tuple[str, Subject]]:
-    """Yield what worked: live learnings with that label, and what recent runs completed."""
     for record in records.of_kind("learning"):
         if record.phase == "live" and WORKED in record.words("labels"):
             yield record.id, _subject(record)
@@ -256,7 +248,6 @@ def _score(
 
 
 def _overlap(glob: str, other: str) -> bool:
-    """Say whether two globs have a folder in common before their first wildcard."""
     first, second = _folder(glob), _folder(other)
     if not first or not second:
         return glob == other

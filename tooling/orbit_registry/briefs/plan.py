@@ -1,7 +1,4 @@
-"""Plan brief: records, events and the project's own sources, for planning the next run.
-
-A source that is missing, slow or malformed is `unknown` with a warning, and never an error.
-"""
+"""Plan brief for the next run; a source that is missing, slow or malformed is `unknown` with a warning."""
 
 import json
 from collections import Counter, defaultdict, deque
@@ -116,10 +113,7 @@ def plan_brief(
     workspace: Workspace, records: RecordSet, now: datetime,
     related: Callable[[], Iterable[Mapping[str, Any]]] | None = None, sources: Sources | None = None,
 ) -> Plan:  # fmt: skip
-    """Return what to know before planning, with every section, and log the event.
-
-    `related` returns the learnings for the work ahead; without it, those derived from recent retros.
-    """
+    """Return what to know before planning, and log the event; `related` gives the learnings for the work ahead."""
     answers = sources or ask_sources(workspace, ("active_loops", "system_health", "capacity"))
     warnings = list(answers.warnings)
     loops = answers.get("active_loops")
@@ -188,7 +182,6 @@ def _retro(record: Record) -> dict[str, Any]:
 
 
 def _experience(records: RecordSet) -> dict[str, list[dict[str, Any]]]:
-    """Count completed and failed targets in all live retros, by tool and by attempts."""
     tools: dict[str, Counter[str]] = defaultdict(Counter)
     tried: dict[int, Counter[str]] = defaultdict(Counter)
     outcomes = (outcome for record in records.of_kind(RETRO) if record.phase == "live" for outcome in _outcomes(record))
@@ -244,7 +237,6 @@ def _count(value: object, other: int | str) -> int | str:
 def _log(
     workspace: Workspace, now: datetime, warnings: list[str]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str | None]:
-    """Return the latest verdicts on pitches, the newest events since the last one, and its time."""
     history: deque[dict[str, Any]] = deque(maxlen=MOST_PITCHES)
     news: deque[dict[str, Any]] = deque(maxlen=MOST_EVENTS)
     watermark: str | None = None
@@ -267,7 +259,6 @@ def _log(
 
 
 def _derived(records: RecordSet, retros: Iterable[Record]) -> list[dict[str, Any]]:
-    """Return the live learnings derived from retros, the latest first."""
     sources = {("derived_from", retro.id) for retro in retros}
     live = (learning for learning in records.of_kind("learning") if learning.phase == "live")
     learnings = [learning for learning in live if sources & {(link.rel, link.to) for link in learning.links}]
@@ -310,7 +301,6 @@ def plan_text(data: Mapping[str, Any]) -> str:
 
 
 def _section(name: str, entries: Any, form: str = "") -> list[str]:
-    """Return the lines of a section; `{tries}` in the form is the number of attempts in words."""
     if not isinstance(entries, list) or not entries:
         return [f"{name}: {entries or 'none'}"]
     lines = []

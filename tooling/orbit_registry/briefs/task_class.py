@@ -91,8 +91,6 @@ def classify(text: str) -> TaskClass:
 
 
 class _Evidence:
-    """Weights and reasons for each class."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         self.weights = dict.fromkeys(CLASSES, 0.0)
@@ -122,8 +120,6 @@ class _Evidence:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """Word lists of `task_class.yaml`."""
-
     requests: Sequence[str]
     fillers: Sequence[str]
     labels: Mapping[str, Name]
@@ -190,7 +186,6 @@ def _weigh_sentence(text: str, evidence: _Evidence) -> None:
 
 
 def _stripped(text: str) -> tuple[str, bool]:
-    """Return a part without polite openings, and whether one of them was a request."""
     words = _words()
     openings = [*dict.fromkeys(words.requests, True).items(), *dict.fromkeys(words.fillers, False).items()]
     requested = False
@@ -279,11 +274,7 @@ def _weigh_request(part: str, object_text: str, verb: str, kind: str, evidence: 
 
 
 def _nearest_noun(text: str, far: bool = True) -> tuple[str, str]:
-    """Return the nearest noun of code, or the nearest of prose, whichever comes first.
-
-    Of nouns in a row the last decides: an email validator is code, a test plan is prose. `far` looks beyond the first
-    preposition too.
-    """
+    """Of nouns in a row the last decides: an email validator is code, a test plan is prose."""
     words = _words()
     raw_words = text.split()
     for index, raw in enumerate(raw_words):
@@ -310,7 +301,6 @@ def _is_code(word: str) -> bool:
 
 
 def _code(word: str) -> str:
-    """Return the noun of code that a word is or contains."""
     return next((piece for piece in (word, *word.split("-")) if piece in _words().code), "")
 
 
@@ -331,7 +321,6 @@ def _is_here(part: str, text: str) -> str:
 
 
 def _code_pointer(part: str) -> str:
-    """Return a path or an identifier in a part."""
     for form in (_PATH, _NAME):
         for match in form.finditer(part):
             if match[0].lower().strip("./") not in _words().not_places:
@@ -374,7 +363,6 @@ def read_task(text: str, where: str) -> Task:
 
 
 def _json_problem(text: str) -> Problem | None:
-    """Return the JSON error of a text; None if it is valid JSON."""
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
@@ -411,11 +399,7 @@ LONGEST_REASON = 200
 
 
 def class_of(workspace: Workspace, task: Task, caller_class: str = "") -> TaskClass:
-    """Return the class of a task: the caller's, that of the program `tasks.classifier`, or by the words.
-
-    The program gets {id, title, text, context_files} as JSON and prints {class, confidence, reasons}; if it fails, the
-    class is `other` with the fault.
-    """
+    """Return the class of a task: the caller's, that of the program `tasks.classifier`, or by the words."""
     for name in CLASSES:
         if name == (CODE_GEN if caller_class == CODE else caller_class):
             return TaskClass(name, 1.0, ("the caller says so",), "caller")

@@ -87,8 +87,6 @@ def propose(
 
 
 class _KnownError(Exception):
-    """A finding that becomes no candidate; caught in `propose`."""
-
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason

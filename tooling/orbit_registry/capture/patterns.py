@@ -49,8 +49,6 @@ _LITERAL = re.compile(r"[ -~]{4,120}\Z")
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A form of output with its fault; see `faults.yaml`."""
-
     text: re.Pattern[str]
     fault: str
     error: str
@@ -89,8 +87,6 @@ class Finding:
 
 @dataclass(slots=True)
 class _Stumble:
-    """Command that failed because of its environment, and the paths around it."""
-
     way: ProjectCommand
     fault: str
     error_pattern: str
@@ -202,7 +198,6 @@ class Observer:
             self._open[way.purpose] = stumble
 
     def _form_of(self, way: ProjectCommand, output: str) -> tuple[_Form | None, str]:
-        """Return the form that an output has, and the pattern of its error."""
         for form in _forms():
             match = form.text.search(output)
             if match is not None:
@@ -352,7 +347,6 @@ class Observer:
 
 
 def _error_pattern(text: str, words: str, program: str) -> str:
-    """Return the pattern, of the words and the program, that matches a line of a text; empty if none does."""
     words = words.rstrip("*")
     lines = [normalized(line) for line in text.splitlines()] if words else []
     for pattern in (f"{program}: {words}", f"{program}*{words}", f"{words}: {program}", f"{words}*{program}"):

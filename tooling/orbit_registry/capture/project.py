@@ -1,7 +1,4 @@
-"""Facts of a project: its tracked files, where its commands are defined, how its code is laid out.
-
-Capture writes only its own words and those of these files.
-"""
+"""Facts of a project: its tracked files, where its commands are defined, how its code is laid out."""
 
 import re
 import shlex
@@ -124,7 +121,6 @@ def read_command(text: str, root: str = "") -> CommandLine:
 
 
 def _folder(folder: str, path: str, root: str) -> str:
-    """Return the folder of the project that a `cd` leads to; empty for the root, and for one that is not known."""
     path = path.rstrip("/").removeprefix("./")
     if root and (path == root or path.startswith(f"{root}/")):
         folder, path = "", path[len(root) + 1 :]
@@ -132,7 +128,6 @@ def _folder(folder: str, path: str, root: str) -> str:
 
 
 def _settings(words: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return settings as they are written down, and the names of those whose value is left out."""
     settings: list[str] = []
     names: list[str] = []
     for word in words:
@@ -146,7 +141,6 @@ def _settings(words: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def _pieces(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the commands of a line, each with the operator before it; redirections are left out."""
     piece: list[str] = []
     mark, skip = "", False
     for word in words:
@@ -214,7 +208,6 @@ def _flags(words: Sequence[str]) -> Iterator[str]:
 
 
 def _service_command(words: Sequence[str]) -> ProjectCommand | None:
-    """Return a command that starts a service of the table, by the words of it that are known."""
     plain = [word.rpartition("/")[2].partition(":")[0].partition("@")[0] for word in words]
     plain = [word for word in plain if word in _STARTING or word in _SERVICES]
     starts = {"start", "restart", "-d"}.intersection(plain) and _SERVICES.intersection(plain[1:])
@@ -222,7 +215,6 @@ def _service_command(words: Sequence[str]) -> ProjectCommand | None:
 
 
 def _take_prefix(words: Sequence[str], prefix: list[str], names: list[str]) -> bool:
-    """Add the words before a program: wrappers, options with their values, services; False if one is no plain name."""
     value_follows = False
     for position, word in enumerate(words):
         if value_follows or word[:1] != "-":
@@ -247,7 +239,6 @@ def _take_prefix(words: Sequence[str], prefix: list[str], names: list[str]) -> b
 
 
 def _name(word: str) -> str | None:
-    """Return the program that a word starts; None for one outside of the project."""
     folder, slash, name = word.rpartition("/")
     return name if not slash or (_PLACE.match(f"{folder}/") and ".." not in folder) else None
 
@@ -469,7 +460,6 @@ class Project:
 
 
 def _in_or_above(folder: str, names: Iterable[str]) -> list[str]:
-    """Return names in a folder, then at the root."""
     return [*(f"{folder}/{name}" for name in names if folder), *names]
 
 

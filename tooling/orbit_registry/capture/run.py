@@ -133,8 +133,7 @@ class CaptureResult:
 def transcripts_of(
     workspace: Workspace, agent: str, path: Path | None, sessions: Iterable[str] = ()
 ) -> list[tuple[str, Path]]:
-    """Return the transcripts to read with their agents: a given one, the newest, or those of `sessions` for
-    `events`."""
+    """Return the transcripts to read: a given one, the newest, or those of `sessions` for `events`."""
     if path is not None and agent != EVENTS:
         owner = agent or next((name for name, reader in READERS.items() if reader.is_transcript(path)), "")
         if not owner:

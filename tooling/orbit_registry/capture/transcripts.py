@@ -1,7 +1,4 @@
-"""Streaming reader of transcripts, and the check that records reached them.
-
-One line is in memory at a time; the agents' modules say what it means.
-"""
+"""Streaming reader of transcripts, and the check that records reached them."""
 
 from __future__ import annotations
 

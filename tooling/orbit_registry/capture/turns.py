@@ -99,7 +99,6 @@ def rules_in(prompt: str) -> Iterator[str]:
 
 
 def _rules_of(sentence: str) -> Iterator[str]:
-    """Yield the sentence or its clauses that are rules."""
     plain = _OPENING.sub("", sentence)
     is_reminder = bool(_REMEMBER.match(_OPENED.sub("", sentence)))
     clauses = [(plain, True)]

@@ -88,7 +88,6 @@ def add(
 
 
 def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, ...], output: str) -> None:
-    """Refuse a title that an open decision has, compared without case and punctuation."""
     records = registry.collection.records
     ids = {records.get(any_id).id for any_id in apart}
     title = normalised(new.title)

@@ -27,8 +27,6 @@ CLASSES = ("code-gen", "exploration", "qa", "other")
 
 
 class _TextOption(click.File):
-    """Option that names a text file; inline text gets a hint."""
-
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the open file."""
         try:

@@ -101,7 +101,6 @@ def _announcement(output: str, *, dry_run: bool) -> Announce:
 
 
 def _refuse_unknown(registry: Registry, codes: tuple[str, ...]) -> None:
-    """Raise where a code is neither one of a finding nor a check of a record."""
     names = {check.code for check in all_checks()} if codes else set()
     if any("/" in code for code in codes):
         from orbit_registry.enforce.spec import checks_of  # most runs name no check of a record
@@ -113,7 +112,6 @@ def _refuse_unknown(registry: Registry, codes: tuple[str, ...]) -> None:
 
 
 def _existing(registry: Registry, path: str) -> str:
-    """Return a path given from where the command runs as one from the workspace's root."""
     relative = from_root(registry, path)
     if not (registry.workspace.root / relative).exists():
         raise UsageError(f"{path!r} is not there", hint="name files and folders from where you are")

@@ -49,7 +49,6 @@ def diff(revisions: str, output: str, forge: str | None) -> None:
 
 
 def _markdown(registry: Registry, report: ChangeReport) -> str:
-    """Return the comment; a record's link leads to its page where the site has an address, else into the repository."""
     from orbit_registry.site.hosting import forge_of, public_address
     from orbit_registry.site.urls import record_url
 

@@ -20,8 +20,6 @@ STANDARD_INPUT = "-"
 
 
 class _RequiredUnlessEdited(click.Option):
-    """Option that is required unless an editor completes the text."""
-
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """Return the value; where an editor is asked for, none is one too."""
         if ctx.params.get("editor"):

@@ -190,7 +190,6 @@ def report_command(question: str | None, lake: str, engine: str, rows: int, outp
 
 
 def _warn_of_damage(lake: Lake) -> None:
-    """Warn on standard error of manifests that do not count."""
     for name in sorted(lake.unreadable):
         repair = f"`orbit fleet push {quote(lake.store.address)}` in its repository writes all records anew"
         click.echo(visible(f"damaged, does not count: {name}; {repair}"), err=True)

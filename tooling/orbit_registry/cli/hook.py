@@ -83,7 +83,6 @@ def install(
 
 
 def _install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool) -> tuple[dict[str, object], list[str]]:
-    """Install the hook of one agent; return it as data and as lines."""
     from orbit_registry.agents.agent import load_agent
     from orbit_registry.exporters import plugin
     from orbit_registry.exporters.rules import apply_changes
@@ -116,7 +115,6 @@ def _install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool) 
 
 
 def _ignore(root: Path, path: Path) -> list[str]:
-    """Add a private file that git would commit to `.gitignore`; return what was done."""
     from orbit_registry.operations.init import SetupReport, add_lines
     from orbit_registry.workspace.git import Git
 
@@ -129,7 +127,6 @@ def _ignore(root: Path, path: Path) -> list[str]:
 
 
 def _stop_ignoring(root: Path, path: Path) -> list[str]:
-    """Remove from `.gitignore` what `_ignore` added for a file; return what was done."""
     from orbit_registry.install.install import file_text, write_or_remove
     from orbit_registry.workspace.git import Git, ignore_pattern
 
@@ -177,7 +174,6 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
 
 
 def _root(scope: Scope | None) -> Path:
-    """Return the workspace of the settings; a person's own settings need none."""
     try:
         return open_registry().workspace.root
     except WorkspaceNotFoundError:

@@ -333,7 +333,6 @@ def stated_headline(kind: Kind, argument: str | None, option: str | None, *, ask
 
 
 def _read_body(kind: Kind, values: dict[str, Any], file: str | None) -> None:
-    """Put the text of `--body-file` among the option values."""
     if file is None:
         return
     if values.get(kind.prose) is not None:
@@ -342,7 +341,6 @@ def _read_body(kind: Kind, values: dict[str, Any], file: str | None) -> None:
 
 
 def _required_words(kind: Kind, options: Sequence[click.Parameter]) -> list[str]:
-    """Return the required options with an example value each; `--set` for fields without an option."""
     words = []
     for option in options:
         if option.required:
@@ -357,7 +355,6 @@ def _required_words(kind: Kind, options: Sequence[click.Parameter]) -> list[str]
 
 
 def _flow_yaml(value: object) -> str:
-    """Return an example of a field as YAML on one line."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{name}: {_flow_yaml(part)}' for name, part in value.items())}}}"
     return str(value)
@@ -365,8 +362,6 @@ def _flow_yaml(value: object) -> str:
 
 @dataclass(frozen=True)
 class _AddRun:
-    """One run of `orbit KIND new`."""
-
     registry: Registry
     kind: Kind
     output: str
@@ -437,7 +432,6 @@ def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: 
 
 
 def _ask_person(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
-    """Return the record to vote for, or None to add the new one; abort if the person wants neither."""
     listed = list(near[:MOST_NAMED])
     click.echo("this may be known already:")
     for number, neighbour in enumerate(listed, start=1):

@@ -56,7 +56,6 @@ def lessons_group() -> None:
 
 
 def _registries(registry: Registry) -> list[tuple[str, Registry]]:
-    """Return the project's and the personal registry, each with the name of its scope."""
     personal = personal_workspace(registry.workspace)
     return [("project", registry), *([("personal", Registry(personal))] if personal is not None else [])]
 

@@ -160,8 +160,6 @@ class Commands(click.Group):
 
 
 class _New(click.Group):
-    """`orbit new KIND`: another way to say `orbit KIND new`."""
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         return ["adr", "learning", *(name for name in _kind_names() if _adder(name) is not None)]
 
@@ -298,7 +296,6 @@ def run(arguments: list[str]) -> int:
 
 
 def _sync_written() -> None:
-    """Update the push index, so that the next hook call shows what the command wrote."""
     if _written_roots():
         from orbit_registry.matching.match import sync_written
 
@@ -313,7 +310,6 @@ def _written_roots() -> set[Path]:
 
 
 def _program_name() -> str:
-    """Return the name of the program that was called: `orbit`, or `orbit-registry`."""
     is_long = Path(sys.argv[0]).name == "orbit-registry" or "_ORBIT_REGISTRY_COMPLETE" in os.environ
     return "orbit-registry" if is_long else "orbit"
 
@@ -341,7 +337,6 @@ def _print_error(message: str, hint: str, *, as_json: bool) -> None:
 
 
 def _click_error(error: click.ClickException, arguments: Sequence[str]) -> tuple[str, str]:
-    """Return click's message and a hint, as our own errors state them."""
     context = (error.ctx if isinstance(error, click.UsageError) else None) or _context_of(arguments)
     message = error.format_message().rstrip(".")
     parameter = error.param if isinstance(error, click.BadParameter) else None

@@ -149,7 +149,6 @@ def note_unreachable(registry: Registry, record: Record) -> None:
 
 
 def _path_hint(registry: Registry, kind: str, reference: str = "") -> str:
-    """Return a hint if evidence was named from the current folder, else ""."""
     path = (
         normpath(f"{_folder_from_root(registry)}/{reference}") if kind == "file" and _folder_from_root(registry) else ""
     )
@@ -164,7 +163,6 @@ def note_unmatched(registry: Registry, record: Record) -> None:
 
 
 def _folder_from_root(registry: Registry) -> str:
-    """Return the current folder from the root; "" at the root or outside."""
     root, here = registry.workspace.root.resolve(), Path.cwd().resolve()
     return here.relative_to(root).as_posix() if here.is_relative_to(root) and here != root else ""
 

@@ -111,7 +111,6 @@ def _need_extra() -> None:
 
 @contextlib.contextmanager
 def _progress_display() -> Iterator[Progress]:
-    """Yield a callback that draws the steps of a build on a terminal."""
     if not sys.stderr.isatty():
         yield lambda step, done, of: None
         return

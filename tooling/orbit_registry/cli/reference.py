@@ -58,7 +58,6 @@ def reference() -> dict[str, str]:
 
 
 def _command_pages() -> dict[str, str]:
-    """Return a page for each group and for the other commands of each job, without kinds of a workspace."""
     context = click.Context(orbit, info_name="orbit")
     index, pages = [HEAD], {}
     for title, names in _jobs().items():
@@ -149,7 +148,6 @@ def _code(node: ast.AST) -> str:
 
 
 def _doc(node: ast.ClassDef | ast.FunctionDef) -> str:
-    """Return a docstring with its lists of arguments and exceptions as lists of Markdown."""
     text = ast.get_docstring(node) or ""
     return re.sub(r"(?m)^ {4}(\w+): ", r"- `\1`: ", re.sub(r"(?m)^(Args|Raises):$", r"\1:\n", text))
 

@@ -23,8 +23,6 @@ _RECORDS = "records"
 
 
 class _Import(click.Group):
-    """Group in which `orbit import PATH` still means the records at a path."""
-
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return the remaining arguments; without a command name, that for records."""
         is_command = not args or args[0] in self.commands or args[0] in self.get_help_option_names(ctx)

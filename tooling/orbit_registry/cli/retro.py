@@ -125,7 +125,6 @@ group = format_option(group)
 
 
 def _one_run(read: Retro, from_options: Retro, project: str, where: str) -> tuple[Retro, Retro]:
-    """Return the retro of the file and of the options, both with the run and project that either names."""
     trigger = read.trigger
     if trigger is None:
         return read, from_options

@@ -134,8 +134,6 @@ def review_command(kind: str | None, output: str) -> None:
 
 
 def _accept_command(name: str) -> click.Command:
-    """Return `orbit accept`, also under its earlier name."""
-
     @click.command(name)
     @click.argument("any_ids", metavar="ID...", nargs=-1)
     @click.option("--by", metavar="WHO", help="Who accepts; you if not given.")

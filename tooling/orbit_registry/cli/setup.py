@@ -83,7 +83,6 @@ def _make_demo(folder: Path, output: str) -> None:
 
 
 def _found_lines(report: SetupReport) -> list[str]:
-    """Return what was found in the repository, a line for each part of it."""
     from orbit_registry.install.install import found_agents
 
     files = report.files
@@ -226,7 +225,6 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
 
 
 def _site_code(root: Path) -> Mapping[str, tuple[str, ...]]:
-    """Return the settings of the repository's mkdocs.yml that run code; none if it can't be built here."""
     if not (root / "mkdocs.yml").is_file():
         return {}
     try:
@@ -243,7 +241,6 @@ def _command_lines(
     states: Mapping[str, str] | None = None,
     files: Mapping[str, Mapping[str, str]] | None = None,
 ) -> list[str]:
-    """Return a line for each command, non-ASCII escaped, and one for each file it names."""
     lines = []
     for key in sorted(commands):
         lines.append(f"  {f'{key} ({states[key]})' if states else key}: {json.dumps(commands[key])}")

@@ -116,7 +116,6 @@ def _day(at: float | None) -> str:
 
 
 def _sections(result: Stats) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
-    """Yield the titles and rows of the charts, without empty ones."""
     tally = result.tally
     days = sorted(tally.days.items())[-DAYS:]
     ranked = [record_id for record_id in result.ranked[:LISTED] if tally.shown[record_id]]

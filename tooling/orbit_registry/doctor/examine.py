@@ -431,10 +431,7 @@ class Examination:
 
 
 def examine(start: Path, agent: str | None = None) -> Examination:
-    """Examine the workspace at or above a folder; failures become findings.
-
-    Index and snapshot are updated; each installed hook runs a few times, in sessions that statistics leave out.
-    """
+    """Examine the workspace at or above a folder and update what is derived; failures become findings."""
     tried = Hooks()
     compared: list[Delivery] = []
     findings: list[Finding] = []

@@ -1,7 +1,4 @@
-"""Watchdog: regular checks of records, derived files, event log and queue; rebuilds derived files.
-
-Each finding has a topic that scripts can read. Between two runs it stores only the number of records.
-"""
+"""Watchdog: regular checks of records, derived files, event log and queue; rebuilds derived files."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence

@@ -87,7 +87,6 @@ def _spell(alternative: Alternative) -> str:
 
 
 def _wider(alternative: Alternative) -> Sequence[str]:
-    """Return what else the pattern matches: all that is below a folder of that name."""
     return () if alternative.text.endswith("**") else (f"{alternative.text}/**",)
 
 
@@ -100,11 +99,7 @@ def owners_of(record: Record, default: Sequence[str]) -> tuple[str, ...]:
 
 
 def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
-    """Return what the file should be; `default` owns the decisions whose deciders are no accounts.
-
-    Raises:
-        UsageError: a default owner is none, or there is no repository.
-    """
+    """Return what the file should be; `default` owns the decisions whose deciders are no accounts."""
     for owner in default:
         if not _OWNER.fullmatch(owner):
             raise UsageError(f"{owner!r} is no owner", hint="write @account, @organisation/team or an e-mail address")
@@ -155,7 +150,6 @@ def _lines(
 
 
 def _patterns(record: Record, files: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Return the patterns of a record's scope, each with the tracked files that it matches."""
     globs = [parsed(text) for text in (*record.globs, *(f"{SYMBOL}{symbol}" for symbol in record.symbols))]
     differing = strays(globs, LANGUAGE, files)
     return {

@@ -1,7 +1,4 @@
-"""One comment on a pull request of GitHub or a merge request of GitLab: posted once, then updated.
-
-Everything it needs is in the environment that the forge's CI sets. The token goes into a header alone.
-"""
+"""One comment on a pull request of GitHub or a merge request of GitLab: posted once, then updated."""
 
 import json
 import os
@@ -60,7 +57,6 @@ def github() -> Forge:
 
 
 def _pull_request() -> int:
-    """Return the number of the pull request, which the event of the run names."""
     try:
         with open(os.environ.get("GITHUB_EVENT_PATH", ""), encoding="utf-8") as file:  # noqa: PTH123 - "" is no path
             event = json.load(file)
@@ -106,13 +102,7 @@ def _variable(name: str, forge: str) -> str:
 
 
 def post(forge: Forge, marker: str, text: str) -> tuple[str, str]:
-    """Post a comment, or update the one that this account posted before; return what was done, and the address.
-
-    `marker` is the first line of the text. A comment of another account is never changed.
-
-    Raises:
-        DeliveryError: the forge refused it, or can't be reached.
-    """
+    """Post a comment, or update this account's comment that begins with `marker`; return what was done, and where."""
     body = {"body": shortened(text, forge.run)}
     account = _account(forge)
     for comment in _comments(forge):
@@ -140,7 +130,6 @@ class _ForbiddenError(DeliveryError):
 
 
 def _account(forge: Forge) -> str:
-    """Return the name of the token's account."""
     try:
         return str(_call(forge, "GET", "/user")[forge.author[1]])
     except _ForbiddenError:

@@ -1,7 +1,4 @@
-"""Messages by apprise about records that wait, each sent once; the addresses are in the environment.
-
-A message has one plain line of a record, without secrets.
-"""
+"""Messages by apprise about records that wait, each sent once; the addresses are in the environment."""
 
 import importlib
 import json
@@ -44,10 +41,7 @@ def plain(text: str) -> str:
 
 
 def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
-    """Tell what was not told before, by its key, and return how much that was; what is gone may be told again.
-
-    Nothing is remembered of a message that did not arrive.
-    """
+    """Send the texts that were not sent before, by key; return how many. Nothing is remembered if it did not arrive."""
     addresses = os.environ.get(PLACES, "").split()
     if not addresses:  # also without news, so that a schedule without an address is noticed at once
         hint = f"{PLACES}='mailto://… slack://…': https://github.com/caronc/apprise/wiki lists the forms"
@@ -65,7 +59,6 @@ def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
 
 
 def _delivered(memory: Path) -> dict[str, list[str]]:
-    """Return the keys of what was told, by topic; none where that can't be read."""
     try:
         stored = json.loads(read_bytes(memory, limit=10_000_000))
         return {str(topic): [str(key) for key in keys] for topic, keys in stored.items()}

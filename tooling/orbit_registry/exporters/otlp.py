@@ -39,10 +39,7 @@ _EXTRA = "install the extra `orbit-registry[otel]`"
 
 
 def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> int:
-    """Send what was not sent before, or all there is, and return how many spans; remembered is what arrived.
-
-    The id of a span is made of its event, so that one which is sent twice is the same.
-    """
+    """Send what was not sent before, or everything; return how many spans."""
     mark = Path(private_folder(str(workspace.root), "log")) / MARK
     number, offset = (0, 0) if everything else _sent_position(mark, endpoint)
     parts = [(file, file.stat().st_ino) for file in log_files(workspace.state)]
@@ -74,7 +71,6 @@ def endpoint_of(option: str | None) -> str:
 
 
 def _sent_position(mark: Path, endpoint: str) -> tuple[int, int]:
-    """Return up to where the log was sent: the inode of a part, and a place in it."""
     try:
         stored = json.loads(read_bytes(mark, limit=10_000))
         return (int(stored["inode"]), int(stored["place"])) if stored["endpoint"] == endpoint else (0, 0)
@@ -103,7 +99,6 @@ def _deliver(
 
 
 def _span(event: LoggedEvent, row: Mapping[str, Any], project: str, record_ids: Container[str]) -> Any:
-    """Return the span of an event: those of a session are one trace."""
     trace, sdk = importlib.import_module("opentelemetry.trace"), importlib.import_module("opentelemetry.sdk.trace")
     resources = importlib.import_module("opentelemetry.sdk.resources")
     line = json.dumps(row, sort_keys=True)

@@ -92,10 +92,7 @@ class Language:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One file: its name, the globs in the agent's spelling (none: always loaded), records in rank order.
-
-    `omitted` counts those that the budget left no room for.
-    """
+    """File of a rule: its globs (none: always loaded), records in rank order, and how many had no room."""
 
     name: str
     globs: tuple[str, ...]
@@ -121,10 +118,7 @@ def exported(index: Index, now: float) -> list[Row]:
 def rules_for(
     index: Index, rows: Sequence[Row], language: Language, files: Iterable[str]
 ) -> tuple[list[Rule], list[UnsupportedGlob]]:
-    """Return one rule for each distinct scope, by name, and the globs that could not be said.
-
-    `files` are the tracked ones, on which another reading of a glob would show.
-    """
+    """Return one rule for each distinct scope, by name, and the globs that could not be said."""
     scopes = [(row, [(text, parsed(text)) for text in row.words(GLOBS)]) for row in rows]
     differing = strays([glob for _, globs in scopes for _, glob in globs], language, files)
     grouped: dict[tuple[str, ...], list[Row]] = {}
@@ -166,11 +160,7 @@ def parsed(text: str) -> Glob:
 
 
 def spelled(glob: Glob, language: Language, differing: Mapping[str, str]) -> list[str]:
-    """Return a glob in an agent's spelling; `differing` is what `strays` gave.
-
-    Raises:
-        UnsupportedError: the agent would read it differently.
-    """
+    """Return a glob in an agent's spelling; `differing` is what `strays` gave."""
     if glob.exclude:
         raise UnsupportedError("globs that exclude can't be said there: the record is left out")
     patterns = []
@@ -203,7 +193,6 @@ def strays(globs: Iterable[Glob], language: Language, files: Iterable[str]) -> d
 
 
 def _rule(globs: tuple[str, ...], rows: Sequence[Row]) -> Rule:
-    """Return a rule with as many records as fit into one reply of a hook."""
     budget = TOKENS - FRAME_TOKENS
     included: list[Row] = []
     for row in rows:
@@ -277,10 +266,7 @@ IGNORED = (
 
 @dataclass(frozen=True, slots=True)
 class RuleFormat:
-    """One agent's rule files: `folder/prefix + name + suffix`; `head` gives the front matter.
-
-    `own_folder` says that the folder has no other files.
-    """
+    """One agent's rule files: `folder/prefix + name + suffix`; `own_folder`: the folder has no others."""
 
     agent: str
     folder: str
@@ -384,10 +370,7 @@ def block_of(rows: Sequence[Row]) -> tuple[str, list[Row], int]:
 
 
 def with_block(content: bytes | None, text: str, path: str = PATH, marks: tuple[bytes, bytes] = _MARKS) -> bytes | None:
-    """Return a file's new bytes with a block in the place of the old one; None for no file.
-
-    The block begins with the first of the marks and ends with the second.
-    """
+    """Return a file's bytes with a block in the place of the one between the marks; None for no file."""
     current = content or b""
     begins, ends = (current.count(mark) for mark in marks)
     if not begins and not ends:

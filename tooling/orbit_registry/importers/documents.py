@@ -93,7 +93,6 @@ def _workspace_around(path: Path) -> Workspace:
 
 
 def _hints(paths: Iterable[str]) -> Iterator[str]:
-    """Yield the import command for each top folder with several documents that read like decisions."""
     below: dict[str, list[str]] = {}
     for path in paths:
         below.setdefault(path.partition("/")[0], []).append(path)
@@ -105,7 +104,6 @@ def _hints(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _keep_hints(outcomes: Iterable[import_report.Outcome]) -> Iterator[str]:
-    """Yield what to do with logs without entries and with files for agents."""
     for reason, subject, advice in (
         (NO_ENTRY, "a log without numbers or dates", "number its headings to import them"),
         (_MEMORY, "what agents are to know", "`orbit learning new` or `orbit rule new` writes down what holds"),
@@ -118,7 +116,6 @@ def _keep_hints(outcomes: Iterable[import_report.Outcome]) -> Iterator[str]:
 
 
 def _log_hints(workspace: Workspace, outcomes: Iterable[import_report.Outcome]) -> Iterator[str]:
-    """Yield where new decisions go if a log was imported that is not `adr.log`."""
     imported = [outcome.source.partition(" · ") for outcome in outcomes if outcome.what == "taken"]
     adr = workspace.config.adr
     logs = {path for path, mark, _ in imported if mark and not is_of_feature(path, workspace.config.design)} - {adr.log}
@@ -128,7 +125,6 @@ def _log_hints(workspace: Workspace, outcomes: Iterable[import_report.Outcome]) 
 
 
 def _select(workspace: Workspace, within: str, outcomes: list[import_report.Outcome]) -> Iterator[str]:
-    """Yield the documents to read; in an import of the whole project only those that look like decisions."""
     if within and (workspace.root / within).is_file():
         yield within
         return
@@ -163,7 +159,6 @@ def _select(workspace: Workspace, within: str, outcomes: list[import_report.Outc
 
 
 def _names_decisions(path: str) -> bool:
-    """Say whether a file's name or folder names decisions; a date or a number alone does not."""
     folder, _, name = path.rpartition("/")
     stem = posixpath.splitext(name)[0]
     parsed = read_name(stem)
@@ -187,10 +182,7 @@ def _reads_like_one(workspace: Workspace, path: str) -> bool:
 
 
 def _skip_reason(workspace: Workspace, path: str, is_neighbour: bool) -> str:
-    """Return why a document is not read in an import of the whole project; empty where it is.
-
-    Among files with names of decisions, a name with a date is enough for one that reads like a decision.
-    """
+    """Among files with names of decisions, a name with a date is enough for one that reads like a decision."""
     name = posixpath.basename(path)
     stem = posixpath.splitext(name)[0]
     if name == LOG_NAME or _names_decisions(path):

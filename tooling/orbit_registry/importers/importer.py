@@ -26,10 +26,7 @@ class Importer(Protocol):
         """Say whether the path has this format."""
 
     def run(self, path: Path, start: Path, *, assume: str | None, dry_run: bool) -> TakeoverReport:
-        """Import what is at `path`; a second call changes nothing.
-
-        `start` is the current folder, `assume` the status of decisions without one.
-        """
+        """Import what is at `path` for the workspace at or above `start`; a second call changes nothing."""
 
 
 def importers() -> Mapping[str, Importer]:

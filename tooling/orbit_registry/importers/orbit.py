@@ -96,8 +96,6 @@ class OrbitPlan:
 
 @dataclass(frozen=True, slots=True)
 class _Assignment:
-    """A foreign record and its new id."""
-
     foreign: ForeignRecord
     id: str
     legacy_ids: tuple[str, ...] = ()
@@ -167,7 +165,6 @@ def _ids(plan: OrbitPlan, records: Sequence[Record], *, dry_run: bool) -> Iterat
 
 
 def _with_features(assigned: Sequence[_Assignment]) -> list[_Assignment]:
-    """Add a legacy id such as `feature/ADR-0167` to decisions that shared an id."""
     count = Counter(assignment.foreign.id for assignment in assigned)
     result = []
     for assignment in assigned:
@@ -392,7 +389,6 @@ IMPORTERS = (OrbitImporter(),)
 
 
 def _take_over(target: Workspace, orbit: Path, read: Callable[[Path], OrbitLayout], *, in_place: bool) -> OrbitPlan:
-    """Write the records of a layout in one recoverable step, or several where there are many."""
     migrates = read is _learnings
     if acting_role() == "agent":  # before anything is written
         plan = plan_import(target, read(orbit), in_place=in_place, dry_run=True)
@@ -408,7 +404,6 @@ def _take_over(target: Workspace, orbit: Path, read: Callable[[Path], OrbitLayou
 
 
 def _marked(path: Path) -> Path | None:
-    """Return the `.orbit/` at a path that was imported in place."""
     for orbit in (path / ORBIT, path):
         config = orbit / "config.yaml"
         if orbit.name == ORBIT and config.is_file():
@@ -453,7 +448,6 @@ def make_workspace(target: Workspace) -> None:
 
 
 def _hidden_from_git(target: Workspace) -> list[str]:
-    """Return names to commit that git ignores because of the other tool's rules."""
     git = Git(target.root)
     return [name for name in _COMMITTED if git.ask("check-ignore", "--no-index", f"{ORBIT}/{name}") is not None]
 

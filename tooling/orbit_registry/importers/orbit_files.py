@@ -297,7 +297,6 @@ def _author(name: str) -> dict[str, object] | None:
 
 
 def _times(data: Mapping[str, object], updated: str, now: str, mapped: Mapped) -> dict[str, object]:
-    """Return created_at and updated_at; invalid texts are kept under `x-`."""
     times: dict[str, object] = {}
     created = _moment(data.get("created_at"))
     for ours, theirs, other in (("created_at", "created_at", None), ("updated_at", updated, created)):
@@ -312,7 +311,6 @@ def _times(data: Mapping[str, object], updated: str, now: str, mapped: Mapped) -
 
 
 def _moment(value: object) -> str | None:
-    """Return a valid time, in the standard form where it has another; None for others."""
     text = _text(value).strip()
     try:
         at = datetime.fromisoformat(text)
@@ -324,7 +322,6 @@ def _moment(value: object) -> str | None:
 
 
 def _unknown(data: Mapping[str, object], standard: frozenset[str], mapped: Mapped) -> dict[str, object]:
-    """Return unknown keys with the prefix `x-`."""
     extra: dict[str, object] = {}
     for key, value in data.items():
         if key not in standard and value not in (None, [], {}, ""):
@@ -371,10 +368,7 @@ class ProseHome:
 def find_homes(
     workspace: Workspace, decisions: Sequence[tuple[str, ForeignRecord]], records: Sequence[Record]
 ) -> tuple[dict[str, ProseHome], int]:
-    """Return the entry of each decision by its new id, and the number of entries without a record.
-
-    No entry is used twice; one whose `feature/ADR-001` is a legacy id of a record belongs to that record.
-    """
+    """Return the entry of each decision by its new id, and the number of entries without a record."""
     claimed = {(record.source.path, record.source.heading) for record in records if record.source is not None}
     entries: dict[str, list[ProseHome]] = defaultdict(list)
     for document in _logs(workspace):

@@ -245,7 +245,6 @@ def _writing_tools(kinds: KindTable) -> list[Tool]:
 
 
 def _alias(tool: Tool, kind: Kind) -> Tool:
-    """Return a tool under its name for one kind; `add` takes the kind's fields as arguments."""
     properties = {name: form for name, form in tool.properties.items() if name != "kind"}
     required = [name for name in tool.required if name != "kind"]
     if tool.name == "add":

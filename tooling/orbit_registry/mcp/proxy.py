@@ -90,10 +90,7 @@ class Insertions:
         self._text, self._content, self._meta, self._held = text, content, meta, inner.get("structuredContent")
 
     def filled(self, block: str, learnings: Sequence[Mapping[str, str]], *, structured: bool) -> str:
-        """Return the message with one more block of content, and the records in its metadata.
-
-        `structured` adds them to the structured content too, if that is an object.
-        """
+        """Return the message with a block of content and records in its metadata, `structured` in its content too."""
         data = json.dumps(learnings)
         item = json.dumps({"type": "text", "text": block, "annotations": {"audience": ["assistant"], "priority": 0.9}})
         inserts = [_insert_at(self._content, item)]
@@ -111,7 +108,6 @@ class Insertions:
 
 
 def _insert_at(member: Member, piece: str) -> tuple[int, str]:
-    """Return position and text that append a piece to a list or object."""
     return member.end - 1, f", {piece}" if member.value else piece
 
 
@@ -388,7 +384,6 @@ def _write(to: int, content: bytes) -> None:
 
 
 def _close(number: int) -> None:
-    """Close a standard stream; nothing that is opened later takes its place."""
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, number)
     os.close(nothing)

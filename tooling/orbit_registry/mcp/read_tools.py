@@ -144,7 +144,6 @@ def show(call: ToolCall) -> ToolResult:
 
 
 def _as_read(record: Record, head: str, prose: str, *, cut: bool) -> str:
-    """Return a text with a marker on each line, which tells data from instructions."""
     lines = [f"| {line}".rstrip() for line in prose.strip("\n").splitlines()] if prose.strip() else []
     notice = [f"cut here: {record.source.path if record.source else record.path} has the rest"] if cut else []
     return "\n".join([head, *(["", DATA, *lines] if lines else []), *notice])

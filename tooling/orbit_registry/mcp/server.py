@@ -1,7 +1,4 @@
-"""Protocol of the MCP server, by the official SDK; `dispatch` and `prompts` answer.
-
-The project of a call is the one named at the start, else the client's roots, else the current folder.
-"""
+"""Protocol of the MCP server, by the official SDK; `dispatch` and `prompts` answer."""
 
 from __future__ import annotations
 
@@ -98,7 +95,6 @@ async def _over_stdio(door: McpServer) -> None:
 
 
 def _unread(error: Exception) -> types.JSONRPCError:
-    """Return the error for a line that is no message, with the request's id if it has one."""
     number: str | int | None = None
     for problem in error.errors() if isinstance(error, ValidationError) else ():
         message = problem["input"]
@@ -148,7 +144,6 @@ class McpServer:
             return await run_sync(lambda: work(lambda: open_registry(self._root, roots)))
 
     async def _roots_of(self, context: Context) -> list[str]:
-        """Return the client's roots, cached until it reports a change."""
         able = context.session.client_capabilities
         if self._root is not None or able is None or able.roots is None or not context.session.can_send_request:
             return []
@@ -249,7 +244,6 @@ class McpServer:
         return types.GetPromptResult(description=prompts.PROMPTS[params.name].description, messages=[message])
 
     async def _asked(self, context: Context, work: Callable[[Callable[[], Registry]], Result]) -> Result:
-        """Run a request whose only form of refusal is a protocol error."""
         try:
             return await self._in_turn(context, work)
         except OrbitError as error:
@@ -275,7 +269,6 @@ def _tool(tool: Tool) -> types.Tool:
 
 
 def _result(reply: dispatch.Reply) -> types.CallToolResult:
-    """Return a reply in the protocol's form, with its records as block, field and metadata."""
     content: list[types.ContentBlock] = [types.TextContent(text=reply.text)]
     data, meta = dict(reply.structured), None
     if reply.sidecar is not None:

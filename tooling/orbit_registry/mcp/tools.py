@@ -117,10 +117,7 @@ class Tool:
     carries: bool = True
 
     def listed_schema(self) -> dict[str, object]:
-        """Return the JSON Schema as a client lists it: the usual arguments, without limits, defaults and examples.
-
-        The whole one costs a model's context half as much again; a call may use all of it.
-        """
+        """Return the JSON Schema as a client lists it: a call may use all, a model's context is spared a third."""
         properties = {name: _short(form) for name, form in self.properties.items() if name not in RARE}
         return {**self.schema(), "properties": properties}
 
@@ -175,10 +172,7 @@ TASK = text("The current task.", "TASK-12", longest=200)
 
 
 def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]:
-    """Return the schemas of the fields that an agent may set, the headline first.
-
-    A new decision takes its document's text as `body`.
-    """
+    """Return the schemas of the fields that an agent may set, the headline first."""
     document = kind.schema.document
     shared: Mapping[str, Any] = document["$defs"]
     withheld = WITHHELD | kind.schema.managed | ({"title"} - {kind.headline})
@@ -232,7 +226,6 @@ _LIMITS = frozenset(
 
 
 def _short(form: Any) -> Any:
-    """Return a schema without limits, defaults and examples."""
     if isinstance(form, list):
         return [_short(entry) for entry in form]
     if not isinstance(form, Mapping):
@@ -244,7 +237,6 @@ def _short(form: Any) -> Any:
 
 
 def _inlined(form: Any, shared: Mapping[str, Any]) -> Any:
-    """Return a schema without references and without our own keywords."""
     if isinstance(form, list):
         return [_inlined(entry, shared) for entry in form]
     if not isinstance(form, Mapping):
@@ -279,7 +271,6 @@ def sidecar_for(
 
 
 def _linked(records: RecordSet, record_ids: Collection[str]) -> Mapping[str, Sequence[str]]:
-    """Return the shown records that a link joins with a rule, in either direction."""
     linked: dict[str, list[str]] = {}
     for record in records:
         if record.kind.gate == LINKED and record.phase == "live":

@@ -206,7 +206,6 @@ def _refuse_other_kind(call: ToolCall, any_id: str) -> None:
 
 
 def _propose(call: ToolCall, proposal: Proposal) -> ToolResult:
-    """Write a confirmed proposal; else show similar records and write nothing."""
     registry, kind, author = call.registry, proposal.kind, call.caller.author()
     fields = proposal.all_fields()
     if kind.in_document:

@@ -75,12 +75,7 @@ def plan_adoption(
     workspace: Workspace, paths: Iterable[str], records: RecordSet, author: Author, *, by_name: Collection[str],
     dry_run: bool, assume: str | None = None,
 ) -> AdoptionPlan:  # fmt: skip
-    """Return what adopting the documents at `paths` (from the root) means; without `dry_run` new numbers are taken.
-
-    `assume` is the status of a decision whose document states none; `unknown` if not given.
-
-    The caller holds the write lock unless `dry_run` is set.
-    """
+    """Return what adopting the documents at `paths` means; without `dry_run` it takes numbers under a lock."""
     kind = workspace.kinds["adr"]
     existing = existing_records(workspace, kind, records)
     outcomes: list[Outcome] = []
@@ -101,11 +96,7 @@ def adopt(
     workspace: Workspace, paths: Iterable[str], *, by_name: Collection[str] = (), command: str = "orbit adr backfill",
     author: Author | None = None, dry_run: bool = False, assume: str | None = None,
 ) -> tuple[Outcome, ...]:  # fmt: skip
-    """Make a record for each decision at `paths` that has none; a second call changes nothing.
-
-    Everything is one recoverable step: after a kill the next writer finishes it. `by_name` are the documents that
-    the user named one by one, `command` is what a person has to run where an agent may not.
-    """
+    """Make a record for each decision at `paths` that has none; `by_name` are documents that the user named."""
     who = author or importer(workspace)
 
     def plan(*, dry_run: bool) -> AdoptionPlan:
@@ -127,10 +118,7 @@ def adopt(
 def backfill(
     workspace: Workspace, paths: Sequence[str] = (), *, moves: PathMoves = (), dry_run: bool = False
 ) -> TakeoverReport:
-    """Make records for decisions that were written by hand, in the documents named or in all there are.
-
-    With `moves` none is made: records follow the documents that were renamed, see `document_moves.follow_moves`.
-    """
+    """Make records for decisions written by hand, or with `moves` let records follow renamed documents."""
     if moves:
         return follow_moves(workspace, moves, dry_run=dry_run)
     documents = list(decision_paths(workspace)) if not paths else []
@@ -338,10 +326,7 @@ def candidates_of(
     workspace: Workspace, paths: Sequence[str], existing: ExistingRecords, outcomes: list[Outcome],
     by_name: Collection[str],
 ) -> list[Candidate]:  # fmt: skip
-    """Return the decisions at `paths` that get a record; what becomes of the others goes into `outcomes`.
-
-    The path of a document is not a reason to leave it out when it was chosen `by_name` or a record names it.
-    """
+    """Return the decisions at `paths` that get a record; what becomes of the others goes into `outcomes`."""
     documents = list(_documents(workspace, paths, outcomes))
     neighbours = _among_decisions(documents, existing)
     candidates: list[Candidate] = []
@@ -379,7 +364,6 @@ def candidates_of(
 
 
 def _with_folder_dates(candidates: Sequence[Candidate], existing: ExistingRecords) -> list[Candidate]:
-    """Return the decisions with ambiguous dates settled by the order of day and month in their folder."""
     peers = (*candidates, *(candidate for _, candidate in existing.reread))
     orders = date_orders((posixpath.dirname(peer.path), peer.entry.date_raw) for peer in peers)
     return [
@@ -442,7 +426,6 @@ def reason_for_none(file: AdrFile) -> str:
 
 
 def _unnamed_sections(document: Document) -> Iterator[Outcome]:
-    """Yield the sections of a log that may be meant as entries, each with its line and what makes it one."""
     for problem in document.file.problems:
         if problem.code == UNNAMED and problem.position is not None:
             position = f"{document.path}:{problem.position.line}"
@@ -452,7 +435,6 @@ def _unnamed_sections(document: Document) -> Iterator[Outcome]:
 def _outcome_if_present(
     workspace: Workspace, candidate: Candidate, record: Record | None, existing: ExistingRecords
 ) -> Outcome | None:
-    """Return why a decision needs no record, or must not get one now."""
     if record is not None:
         return Outcome("present", candidate.label, record.id, "")
     name = candidate.local_name
@@ -483,7 +465,6 @@ def _outcome_if_present(
 
 
 def _renamed(candidate: Candidate, existing: ExistingRecords) -> Outcome | None:
-    """Return the record that had an entry's local number in another log, with the same title: a feature was renamed."""
     local = f"/ADR-{candidate.entry.number}"
     title = candidate.entry.title.casefold().split()
     for name, records in existing.by_legacy.items():

@@ -134,7 +134,6 @@ def _checked(workspace: Workspace, kind: Kind, request: NewAdr) -> NewAdr:
 
 
 def _proposed_if_unfilled(kind: Kind, request: NewAdr, author: Author) -> NewAdr:
-    """Return the decision, proposed where its text is still to be written and it states no status."""
     status = request.status or kind.initial.get(author.role, kind.initial["agent"])
     if kind.status(status).phase != "live":
         return request
@@ -152,10 +151,7 @@ def _proposed_if_unfilled(kind: Kind, request: NewAdr, author: Author) -> NewAdr
 
 
 def _refuse_missing_log(workspace: Workspace, log: str) -> None:
-    """Raise when a log is gone in which decisions have their text: a new file of its name would hide where it is.
-
-    To be asked under the lock: between two looks another writer may have begun the log.
-    """
+    """To be asked under the lock: between two looks another writer may have begun the log."""
     if os.path.lexists(workspace.root / log):
         return
     ids = [
@@ -329,17 +325,13 @@ def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
 
 
 def _decision_in(entry: Path) -> str | None:
-    """Return the name of a file, or `0042-use-x/README.md` where each decision has a folder."""
     if entry.is_dir():
         return next((f"{entry.name}/{name}" for name in _README_NAMES if (entry / name).is_file()), None)
     return entry.name if entry.is_file() else None
 
 
 def _newest_first(names: Sequence[str]) -> list[str]:
-    """Return the names of decisions, first those in the style of the newest name.
-
-    A style that only one file has comes after styles that several share, however new it is.
-    """
+    """A style that only one file has comes after styles that several share, however new it is."""
     numbered = [name for name in names if (read := read_name(_stem(name))) is not None and _is_numbered(read)]
     sure = [name for name in numbered if is_decision_name(_stem(name))]  # `01-use-x` where all are named so
     series = Counter(_naming(name) for name in names if read_series_name(_stem(name)) is not None)
@@ -364,7 +356,6 @@ def _is_numbered(read: FileName) -> bool:
 
 
 def _naming(name: str) -> str:
-    """Return what a file's name has in common with those named like it: its lead, or that it begins with a date."""
     read = _file_name(name)
     return "" if read is None else "date" if read.dated else f"number {read.lead.casefold()}"
 
@@ -414,7 +405,6 @@ def _separator(title: str) -> str | None:
 
 
 def _capitals(title: str) -> str:
-    """Return whether a title has its words in capitals, each with one, or as they come."""
     words = [word for word in re.findall(r"[^\W\d_]+", title) if word.lower() != word.upper()]
     if len(words) < 2 or not all(word[0].isupper() for word in words):
         return ""
@@ -430,11 +420,7 @@ def _title_like(title: str, like: str, dash: str) -> str:
 
 
 def new_text(kind: Kind, neighbours: Neighbours, path: str, fields: Mapping[str, str], status: str) -> str:
-    """Return the text of a new decision file in the dress of the newest neighbour that can state what it has to.
-
-    Where no neighbour states a status, the newest lends its dress and gets one; where none can be read, the kind's
-    own template is taken. A dress without consequences gets them: a decision names its cost.
-    """
+    """Return the text of a new decision file, in the dress of the newest neighbour that can state its facts."""
     for like, text in neighbours.texts:
         text_like = _from_neighbour(text, like, path, fields, status, add_status=False)
         if text_like is not None:

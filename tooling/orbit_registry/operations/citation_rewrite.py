@@ -67,7 +67,6 @@ class _Mention:
 
 
 def _numbered(record_id: str) -> tuple[str, int] | None:
-    """Return the word before the hyphen of a numbered id and its number, whatever its width."""
     match = _SEQUENCE.match(record_id)
     return (match[1][:-1], int(match[2])) if match else None
 
@@ -152,7 +151,6 @@ def _target(path: str, target: str) -> str | None:
 
 
 def _file_names(text: str, path: str, links: tuple[Link, ...], moves: DocumentMoves) -> Iterator[tuple[Span, str]]:
-    """Yield the file names to replace: in links to a moved document, and wherever its name is unmistakable."""
     for link in links:
         old = _target(path, link.target) or ""
         if old not in moves.paths or link.target_span is None:
@@ -207,9 +205,7 @@ class ChangedFile:
 def rewrite_everywhere(
     workspace: Workspace, draft: ChangeSet, ids: frozenset[str], meaning: CitationMap, moves: DocumentMoves
 ) -> tuple[tuple[ChangedFile, ...], tuple[Unclear, ...]]:
-    """Draft every file that mentions the ids or the moved documents; returns all files the draft changes, and what was
-    left for a person.
-    """
+    """Draft every file that mentions the ids or the moved documents; return what changes, and what is unclear."""
     drafted = {change.path: change.after for change in draft.changes}
     removed = {path for path, after in drafted.items() if after is None}
     candidates = {*mentioning_files(workspace, search_patterns(ids, moves)), *drafted} - removed

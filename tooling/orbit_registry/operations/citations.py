@@ -46,10 +46,7 @@ def cited_by(record: Record, forms: IdForms) -> list[Citation]:
 def in_text(
     text: str, path: str, forms: IdForms, *, weak: bool = False, code: Sequence[Span] | None = None
 ) -> Iterator[Citation]:
-    """Yield the citations in a file that mean a record, those in code blocks and examples left out.
-
-    Weak ones are only for those who know which records there are. `code` are its blocks, where they are known.
-    """
+    """Yield the citations in a file that mean a record, those in code blocks and examples left out."""
     markdown = is_markdown(path)
     citations = [candidate for candidate in find_citations(text, forms) if weak or not candidate.weak]
     if not citations:
@@ -96,8 +93,7 @@ def references_of(record: Record, forms: IdForms, home: str | None = None) -> tu
 
 
 def _links(text: str) -> Iterator[str]:
-    """Yield the targets of links; most texts are plain enough to be read without a parser, which takes 20 times as
-    long."""
+    """Most texts are plain enough to be read without a parser, which takes 20 times as long."""
     if any(mark in text for mark in ("`", "~~~", "<", "\\", "]:", "&", "\n    ", "\t")):
         yield from (link.target for link in parse_markdown(text).links if link.kind != "image")
     else:

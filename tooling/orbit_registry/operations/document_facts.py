@@ -156,10 +156,7 @@ def _legacy_names(
 
 
 def _series_of(candidates: Sequence[Candidate]) -> set[tuple[str, str]]:
-    """Return (folder, `framework-`) of the series whose names only their files have: two numbers, or one with zeros.
-
-    `use-http-404-pages` alone is a title.
-    """
+    """Two numbers, or one with zeros, are a series: `use-http-404-pages` alone is a title."""
     numbers: dict[tuple[str, str], set[str]] = defaultdict(set)
     for candidate in candidates:
         file_name = read_series_name(PurePosixPath(candidate.path).stem) if not candidate.in_log else None
@@ -169,11 +166,7 @@ def _series_of(candidates: Sequence[Candidate]) -> set[tuple[str, str]]:
 
 
 def _series_name(stem: str, number: str | None, series: Collection[str]) -> list[str]:
-    """Return what people call a decision of a series with its own name: `OPS-ADR-0001` of `OPS-ADR-0001-queues`.
-
-    `series` are those of its folder whose names only the files have. Where names begin with a date and a counter,
-    `20260401-02-queues`, that is `ADR-20260401-02`.
-    """
+    """`OPS-ADR-0001-queues` is called `OPS-ADR-0001`, `20260401-02-queues` `ADR-20260401-02`."""
     file_name = read_name(stem)
     if file_name is None:
         file_name = read_series_name(stem)
@@ -218,10 +211,7 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
 
 
 def document_dates(day_text: str | None, history: tuple[float, float] | None) -> dict[str, str]:
-    """Return `created_at` and `updated_at` of a decision; empty where neither its document nor git has a date.
-
-    A day that the document states is when it was made. `history` is its document's first commit and last change.
-    """
+    """Return `created_at` and `updated_at` by the day in the document, else by its first commit and last change."""
     moments = [datetime.fromtimestamp(max(0, time), UTC) for time in history or ()]
     if day_text is not None and len(day_text) == len("2026-04-01"):
         day = datetime.fromisoformat(f"{day_text}T00:00:00+00:00")

@@ -30,8 +30,6 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """A file or folder that has another name now; both from the root, without a slash at the end."""
-
     old: str
     new: str
 
@@ -43,11 +41,7 @@ class _Move:
 
 
 def follow_moves(workspace: Workspace, moves: PathMoves, *, dry_run: bool = False) -> TakeoverReport:
-    """Correct `source.path` of each decision whose document moved, and `adr` in the configuration, as one step.
-
-    `moves` are (old, new) files or folders, from the root. A decision that is still in the old
-    document, or not in the new one, is left, with the reason.
-    """
+    """Correct `source.path` of each decision whose document moved, and `adr` in the configuration, as one step."""
     with nullcontext() if dry_run else writing(workspace):
         records = [record for record in read_collection(workspace).records if record.source is not None]
         checked = [_checked(workspace, records, old, new) for old, new in moves]
@@ -144,10 +138,7 @@ _MANY = 5  # folders side by side that are named one by one; of more, the folder
 
 
 def config_changes(workspace: Workspace, adopted: Sequence[Candidate], outcomes: list[Outcome]) -> Iterator[FileChange]:
-    """Yield the change of the configuration that names new folders of decision files, so that later ones are found.
-
-    If most adopted decisions are in one folder or log, and the configuration names no other, new ones go there.
-    """
+    """Yield the change of the configuration that names new folders of decision files, or the main log."""
     config = workspace.config
     folders_before = (config.adr.folder, *config.adr.folders)
     missing: list[str] = []
@@ -194,7 +185,6 @@ def _main_log(design: str, adopted: Sequence[Candidate]) -> str | None:
 
 
 def _is_decision_folder(workspace: Workspace, folder: str, adopted: Sequence[Candidate]) -> bool:
-    """Say whether decisions are kept in a folder: by its name, or because they are not few among its documents."""
     if any(map(is_decision_folder, folder.split("/"))):
         return True
     with contextlib.suppress(OSError):
@@ -204,7 +194,6 @@ def _is_decision_folder(workspace: Workspace, folder: str, adopted: Sequence[Can
 
 
 def _folders(paths: Iterable[str]) -> list[str]:
-    """Return the folders that decisions are kept in: above a decision's own (`0042-x/README.md`), and one for many."""
     units = (posixpath.dirname(path) if PurePosixPath(path).stem.lower() in GENERIC_NAMES else path for path in paths)
     folders = {home_folder(posixpath.dirname(unit)) for unit in units}
     siblings = Counter(map(posixpath.dirname, folders))

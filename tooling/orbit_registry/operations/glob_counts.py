@@ -92,7 +92,6 @@ class Edits:
 
 
 def _edits_of_files(groups: Sequence[Sequence[str]]) -> Mapping[str, int]:
-    """Return the positions of the groups that each file is in, as bits."""
     edits: dict[str, int] = {}
     for position, files in enumerate(groups):
         for file in files:

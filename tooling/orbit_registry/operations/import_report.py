@@ -112,7 +112,6 @@ def _all(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _first(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield at most `_LISTED` lines, one for outcomes that share their reason, then how many are left."""
     unknown = [outcome for outcome in outcomes if _is_unknown(outcome)]
     lines = [(f"{len(unknown)} × no status stated", len(unknown))] if unknown else []
     for reason, group in _by_reason([outcome for outcome in outcomes if outcome not in unknown]):

@@ -129,10 +129,7 @@ def undone_on_failure(report: SetupReport) -> Iterator[None]:
 def setup_workspace(
     folder: Path, kinds: KindTable, *, adr_folder: str = "", schemas: bool = False, dry_run: bool = False
 ) -> SetupReport:
-    """Make `folder`, or the repository around it, a workspace; running it again changes nothing.
-
-    New decisions go to `adr_folder`, if given. A failure leaves nothing behind.
-    """
+    """Make `folder`, or the repository around it, a workspace; a failure leaves nothing behind."""
     git = Git(folder.resolve())
     root = git.top or folder.resolve()
     orbit = root / ORBIT
@@ -183,10 +180,7 @@ def attributes(files: ProjectFiles, adr: AdrConfig) -> tuple[str, ...]:
 
 
 def offer_driver(git: Git, *, dry_run: bool = False) -> bool:
-    """Name the merge driver for decision logs in this clone's configuration; other clones merge as git does.
-
-    Returns whether it was not named, or otherwise.
-    """
+    """Name the merge driver for decision logs in this clone's configuration; return whether that is new."""
     # By the interpreter's own path: git runs it in a shell that may not have our programs on its PATH.
     # -P: git starts it at the top of the work tree, which is no place to import from: it may hold a stranger's branch.
     command = f'"{sys.executable}" -P -m orbit_registry.cli.main merge-driver %O %A %B %P'
@@ -234,7 +228,6 @@ def _is_adr_folder(folder: str) -> bool:
 
 
 def _adr_dir_folder(root: Path) -> str | None:
-    """Return the folder that adr-tools was told in `.adr-dir`, if it stays inside."""
     try:
         folder = read_text(root / ".adr-dir").strip().removeprefix("./").rstrip("/")
         return inside(root, folder).relative_to(root).as_posix()

@@ -1,7 +1,4 @@
-"""Transitions between the statuses of a kind, and supersession; the document follows the record.
-
-`kind.yaml` says what is allowed. A change of several files is one journal step: all of it or nothing.
-"""
+"""Transitions between the statuses of a kind, and supersession; the document follows the record."""
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,10 +31,7 @@ _LONGEST_LINK = 500  # characters of a link that `formats.adr.relations` still r
 def transition(
     workspace: Workspace, any_id: str, to: str, author: Author, review: Review | None = None, *, dry_run: bool = False
 ) -> Record:
-    """Give a record another status; the same status again changes nothing, and `dry_run` writes nothing.
-
-    Where it leaves review, the record says by whom, when and why.
-    """
+    """Give a record another status; the same status again changes nothing, and `dry_run` writes nothing."""
     with nullcontext() if dry_run else writer.writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         if review is not None and review.expected:
@@ -206,7 +200,6 @@ def _with_id(data: Mapping[str, object], name: str, record_id: str) -> dict[str,
 
 
 def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
-    """Return what the old document says: the new one's id, with a link to its entry if that is in another file."""
     source, target = old.source, new.source
     if source is None or target is None or source.path == target.path:
         return f"Superseded by {new.id}"
@@ -221,7 +214,6 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
 def _document_status(
     workspace: Workspace, record: Record, words: str, status: str
 ) -> tuple[list[FileChange], dict[str, str]]:
-    """Return what a new status changes besides the record's own: its document, and `status_raw`."""
     source = record.source
     if source is None or not record.kind.in_document:
         return [], {}
@@ -250,12 +242,9 @@ def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:
 
 
 def with_facts(document: Document, record: Record, facts: Mapping[str, str]) -> str | None:
-    """Return a record's document that states other facts: `date`, `status`, `title`; None where it has no such entry.
-
-    The title comes last, as an entry without a number is found by it.
-    """
+    """Return a document that states another `date`, `status` or `title`; None where it has no such entry."""
     text = document.text
-    for name, value in sorted(facts.items()):
+    for name, value in sorted(facts.items()):  # the title last: an entry without a number is found by it
         entry = entry_in(document.path, text, record)
         if entry is None:
             return None

@@ -19,10 +19,7 @@ from orbit_registry.workspace.workspace import Workspace
 def link(
     workspace: Workspace, records: RecordSet, subject: str, word: str, target: str, author: Author
 ) -> tuple[Record, Link]:
-    """Let one record state a link to another; an inverse word (`amended_by`) is written at its other end.
-
-    Returns the record that states the link, and the link.
-    """
+    """Let one record state a link to another; return it and the link. `amended_by` is written at its other end."""
     if (record := records.get(subject)).uid == records.get(target).uid:
         raise RefusedError(f"{record.id} can't be linked to itself", hint="name another record")
     rel, inverted = _relation(records, subject, word, target)

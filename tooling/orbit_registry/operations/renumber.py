@@ -100,10 +100,7 @@ def unclear_lines(unclear: Sequence[Unclear]) -> list[str]:
 
 
 def renumber(workspace: Workspace, any_id: str, number: int | None = None, *, dry_run: bool = False) -> RenumberReport:
-    """Give a record a new number, the next free one unless `number` is given; the old id still resolves.
-
-    `any_id` is an id, a legacy id, a uid, or the path of the record's file or folder (two records may share an id).
-    """
+    """Give a record, by id, uid or path, a new number, the next free one if not given; the old id still resolves."""
     if dry_run:
         return _plan(workspace, any_id, number, dry_run=True)[0]
     with writing(workspace):
@@ -247,9 +244,7 @@ def _meaning(records: RecordSet, record: Record, done: Renumbered, alone: bool) 
 
 
 def alias_ids(title: str, uid: str, old: str, records: Iterable[Record], *, bare: bool) -> tuple[str, ...]:
-    """Return the names that keep leading to a renumbered record: `title-words/ADR-0007`, and the bare id if no other
-    record has it. The first part comes from the title, so that it is the same on every branch.
-    """
+    """Return the names that lead to a renumbered record: `title-words/ADR-0007`, and the bare id if it is free."""
     words = slug(title)
     name = words if len(words) <= 40 else words[:41].rpartition("-")[0] or words[:40]
     alias = f"{name}/{old}"
@@ -259,10 +254,7 @@ def alias_ids(title: str, uid: str, old: str, records: Iterable[Record], *, bare
 
 
 def moved_document(source: Mapping[str, object], old: str, new: str) -> str | None:
-    """Return where a renumbered record's document goes: `0007-use-x.md` → `0008-use-x.md`; None where it has none.
-
-    A log stays, whatever number its name begins with.
-    """
+    """Return where a renumbered record's document goes: `0007-use-x.md` → `0008-use-x.md`; a log stays."""
     path = str(source.get("path") or "")
     if not path or source.get("heading") is not None or path.rpartition("/")[2] == LOG_NAME:
         return path or None

@@ -113,7 +113,6 @@ def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
 
 
 def _section(title: str, rows: Sequence[str]) -> str:
-    """Return a heading and a list, of which all but the first entries are folded."""
     lines = [f"#### {title}", "", *rows[:LISTED]]
     if rows[LISTED:]:
         more = f"<details><summary>and {len(rows) - LISTED} more</summary>"

@@ -65,7 +65,6 @@ def result_text(result: SearchResult, *, explain: bool = False) -> str:
 
 
 def _group(record: Record) -> tuple[int, str]:
-    """Return order and title of a hit's group; a field may split a kind."""
     kind = record.kind
     parted = (f"{str(record.text(name)).capitalize()}s ({kind.labels.lower()})" for name in kind.places)
     return kind.place(record.data), next(parted, kind.labels)

@@ -159,11 +159,7 @@ def remedies(record: Record, freshness: Freshness) -> list[str]:
 
 
 def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
-    """Return a record as JSON data: its file's fields, kind, phase, path, and the headline as `title`.
-
-    `expired` is set if a live record's time is over. `path` is the record's file; if its text is another file,
-    `text` says where it is and was taken from.
-    """
+    """Return a record as JSON data: its file's fields, kind, phase, path, and the headline as `title`."""
     head: dict[str, object] = {"kind": record.kind.name, "phase": record.phase, "path": record.path}
     source = record.source if record.kind.in_file else None
     text = {"text": {"path": source.path, "taken_from": record.text("path")}} if source is not None else {}

@@ -98,7 +98,6 @@ def _source(path: str | None, content: bytes) -> IntakeSource:
 
 
 def _git_facts(workspace: Workspace, path: str) -> tuple[str | None, bool, bool]:
-    """Return the last commit that touched a file, whether it differs from that, and whether an older one may have."""
     git = workspace.git
     if git.top is None:
         return None, False, False
@@ -133,10 +132,7 @@ def stored_path(versions: Sequence[str], name: str) -> str:
 def import_resource(
     workspace: Workspace, request: IntakeRequest, author: Author, *, dry_run: bool = False
 ) -> IntakeResult:
-    """Make a record of a text, unless there is one of it: the same again changes nothing.
-
-    A document is the same where path and versions are, a script where the path is: it has one text, whatever versions.
-    """
+    """Make a record of a text, unless there is one with its path and, for a document, its versions."""
     kind, text = workspace.kinds[KIND], request.text
     versions = versions_of(request.versions)
     if not _NAME.match(request.name) or request.name.startswith("."):
@@ -202,7 +198,6 @@ def existing_resource(
 
 
 def _differences(record: Record, request: IntakeRequest, versions: Sequence[str]) -> list[str]:
-    """Return what of a text that is known already is different now, or was asked for, and who changes it."""
     differences, text = [], request.text
     if record.text("content_hash") != text.digest:
         differences.append(f"{text.path} has changed since: `orbit refresh {record.id}` shows how, and takes it over")

@@ -114,7 +114,6 @@ def _copy_path(record: Record) -> str:
 
 
 def _previous_text(workspace: Workspace, record: Record) -> str | None:
-    """Return the text that was taken over: the copy, or a script as its commit had it, if that is the one meant."""
     if record.text("type") == intake.DOC:
         return document_text(workspace.root, _copy_path(record))
     ref, path = record.text("source_ref"), record.text("path")
@@ -154,7 +153,6 @@ def _edit(record: Record, text: intake.IntakeSource, request: RefreshRequest, au
 
 
 def _copy_changes(workspace: Workspace, record: Record, result: Record, text: intake.IntakeSource) -> list[FileChange]:
-    """Return what happens to a document's copy: other text, another folder, or both."""
     if record.text("type") != intake.DOC:
         return []
     old, new = _copy_path(record), _copy_path(result)

@@ -114,7 +114,6 @@ def _doubts(workspace: Workspace, record: Record, path: str, content: bytes) -> 
 
 
 def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes) -> Iterator[str]:
-    """Yield what differs from the last commit, or from the default branch where only that is trusted."""
     default = workspace.default_commit()
     only_default = workspace.trusts_only_default_branch or workspace.default_branch_trusts_only_itself(default)
     revision, where = (default, "commit of the default branch") if only_default else ("HEAD", "commit")
@@ -130,7 +129,6 @@ def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes
 
 
 def _is_record_committed(workspace: Workspace, record: Record, revision: str) -> bool:
-    """Say whether a commit holds the record's own file, and its kind's where the project has that, as they are."""
     files = [record.path]
     if record.kind.folder.is_relative_to(workspace.root / ORBIT):
         files.append(f"{workspace.relative(record.kind.folder)}/kind.yaml")
@@ -212,7 +210,6 @@ def _start(root: Path, words: Sequence[str], environment: Mapping[str, str], ord
 
 
 def _terminate(process: subprocess.Popen[bytes]) -> int:
-    """End a script and all that it started, and return its code; it gets a moment to end first."""
     _signal(process, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_GRACE)

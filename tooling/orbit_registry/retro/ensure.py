@@ -107,11 +107,7 @@ def ensure(
     workspace: Workspace, entries: Sequence[EnsureRequest], author: Author, *, pending: bool = False,
     dry_run: bool = False,
 ) -> list[EnsureResult]:  # fmt: skip
-    """Insert, update or skip each record under one lock and in one step; return the results in order.
-
-    `pending` leaves a person's records for review too. What a person rejected is not written again. An agent may not
-    change live records. One refusal does not stop the others.
-    """
+    """Insert, update or skip each record under one lock and in one step; return the results in order."""
     entries = [_with_headline(workspace, entry) for entry in entries]
     batch = _Batch(workspace, author, pending=pending)
     batch.read()
@@ -135,8 +131,6 @@ def ensure(
 
 
 class _Batch:
-    """Requests of one call against the records under the lock."""
-
     def __init__(self, workspace: Workspace, author: Author, *, pending: bool) -> None:
         self.workspace, self.author, self.pending = workspace, author, pending
         self.changes: list[FileChange] = []
@@ -354,7 +348,6 @@ def _identity_fields(entry: EnsureRequest) -> dict[str, str]:
 
 
 def _is_prose(record: Record, name: str) -> bool:
-    """Say whether a field is only the initial text of a document."""
     return record.kind.in_document and name == "body"
 
 

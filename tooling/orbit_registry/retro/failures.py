@@ -1,7 +1,4 @@
-"""Failures: targets that failed and are not to be tried again for a while.
-
-A target has at most one open record. Expiry follows from its age, so that no job has to run.
-"""
+"""Failures: targets that failed and are not to be tried again for a while."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -82,10 +79,7 @@ def fail(
     workspace: Workspace, target: Target, fields: Mapping[str, object], author: Author, now: datetime, *,
     dry_run: bool = False, verb: str = "failed:",
 ) -> tuple[Record, bool]:  # fmt: skip
-    """Record a failure of a target, or update the open one; return the record and whether it is new.
-
-    `verb` is placed between target and reason in the title.
-    """
+    """Record a failure of a target, or update the open one; return the record and whether it is new."""
     if target.type in PROTECTED_TYPES:
         hint = "keep what it runs from being tried: story:shop:S-1"
         raise RefusedError(f"{target} runs the work itself and can't be left alone", hint=hint)

@@ -38,10 +38,7 @@ _VERBS = {"stop": "Stop", "start": "Start"}
 
 
 def part_of(heading: str) -> str:
-    """Return the part of a retro that a heading starts, such as `worked`; empty if none.
-
-    Case, emoji, punctuation and numbering don't count: `1. What didn't go well? 😕` is `struggled`.
-    """
+    """Return the part of a retro that a heading starts: `1. What didn't go well? 😕` is `struggled`."""
     return _PART_OF.get(_words(heading), "")
 
 
@@ -289,7 +286,6 @@ def _from_markdown(document: Document, where: str) -> Retro:
 
 
 def _sections(document: Document) -> Iterable[tuple[str, Heading, str]]:
-    """Yield each section of the first two levels, and of the third where its headings are parts."""
     part_sections = {part.section for above in document.headings for part in _parts_below(document, above)}
     headings = [heading for heading in document.headings if heading.level <= 2 or heading.section in part_sections]
     for number, heading in enumerate(headings):
@@ -298,7 +294,6 @@ def _sections(document: Document) -> Iterable[tuple[str, Heading, str]]:
 
 
 def _parts_below(document: Document, above: Heading) -> Sequence[Heading]:
-    """Return the headings of the third level below a section where one of them starts a part."""
     if above.level > 2 or above.text.casefold().startswith("step"):
         return ()
     following = [heading for heading in document.headings if heading.section.start >= above.body.start]

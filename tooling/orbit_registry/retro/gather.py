@@ -161,7 +161,6 @@ def _summary(run: failures.Target, agents: Mapping[str, str], accepted: Collecti
 
 
 def _purpose_outcomes(tried: Iterable[Attempt]) -> Iterable[Outcome]:
-    """Return the outcome of each purpose: the last session's result, with the attempts of all."""
     outcomes: dict[str, Outcome] = {}
     for attempt in tried:
         result, target = COMPLETED if attempt.worked else FAILED, failures.Target(COMMAND_PURPOSE, "", attempt.purpose)

@@ -1,7 +1,4 @@
-"""Record of a retro, with pending learnings for its findings and failures for what failed.
-
-A retro says nothing about what happened after its date.
-"""
+"""Record of a retro, with pending learnings for its findings and failures for what failed."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -59,10 +56,7 @@ def record_retro(
     workspace: Workspace, retro: Retro, author: Author, now: datetime, *, pending: bool = False,
     scope: Mapping[str, Sequence[str]] | None = None, gathered: GatheredRetro | None = None, dry_run: bool = False,
 ) -> RetroResult:  # fmt: skip
-    """Write a retro, merged with the earlier one of the same run; `scope` is that of its findings.
-
-    Findings that were `gathered` become candidates, as captured ones do.
-    """
+    """Write a retro, merged with the earlier one of the same run; `scope` is that of its findings."""
     if retro.trigger is None:
         hint = "orbit retro --loop L-17 --from retro.md; or --session, --incident"
         raise UsageError("of which run is it", hint=hint)
@@ -198,8 +192,6 @@ def _propose_findings(
 
 
 class _FailureChanges:
-    """Failures that one retro opens and clears."""
-
     def __init__(
         self, workspace: Workspace, record: Record, author: Author, now: datetime, *, is_gathered: bool, dry_run: bool
     ) -> None:

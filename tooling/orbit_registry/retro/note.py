@@ -1,7 +1,4 @@
-"""Note on finished work: the event, and which records it suggests.
-
-A first try that succeeded suggests nothing, nor does a note with a skip reason. Its text is not logged.
-"""
+"""Note on finished work: the event, and which records it suggests."""
 
 import hashlib
 import shlex
@@ -74,10 +71,7 @@ class NoteResult:
 
 
 def note(workspace: Workspace, records: RecordSet, work: NoteRequest, author: Author) -> NoteResult:
-    """Log how a piece of work went, and return which records it suggests.
-
-    Total failure writes a learning of low confidence, and a failure of the task if one is named.
-    """
+    """Log how a piece of work went, and return which records it suggests."""
     _refuse_contradictions(work)
     turn = _turn(workspace, work)
     if not work.skip_reason and not work.asks:
@@ -128,7 +122,6 @@ def fingerprint(text: str) -> str:
 
 
 def _turn(workspace: Workspace, work: NoteRequest) -> str:
-    """Return the id of the turn: as given, or made of the session and a word; empty for none."""
     parts = work.turn.split(":")
     if not work.turn or (len(parts) == 5 and all(parts)):
         return work.turn

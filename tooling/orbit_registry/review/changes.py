@@ -104,14 +104,7 @@ class ChangeReport:
 
 
 def compare(workspace: Workspace, revisions: str) -> ChangeReport:
-    """Return what a change does to the records.
-
-    `revisions` is BASE, for the work tree, or BASE..HEAD. The change begins at the merge base of the two.
-
-    Raises:
-        UsageError: a revision names no commit here, or BASE is empty.
-        GitError: git can't compare the two.
-    """
+    """Return what BASE..HEAD, or BASE for the work tree, does to the records; it begins at their merge base."""
     git = workspace.git
     start, dots, end = revisions.partition("..")
     if not start:
@@ -211,7 +204,6 @@ def _scope_difference(before: Record, after: Record) -> tuple[str, str]:
 
 
 def _collisions(git: Git, changes: Sequence[RecordChange]) -> Iterator[Collision]:
-    """Yield the numbers that the change gives to records and that another branch gave to other ones."""
     numbered = [
         change.record
         for change in changes

@@ -1,8 +1,4 @@
-"""Consolidation: learnings that belong together, and learnings to retire.
-
-Learnings are compared by words, tags and folders (TF-IDF cosine). Those that say nearly the same become one proposed
-learning, those of one theme a suggested rule. Unused or contradicted ones are offered for retirement.
-"""
+"""Consolidation: learnings that say the same become one, a theme a rule; unused ones are offered for retirement."""
 
 from __future__ import annotations
 
@@ -104,7 +100,6 @@ def _says_the_same(cluster: Cluster, titles: Mapping[str, Vector]) -> bool:
 
 
 def _agglomerate(scores: Scores) -> Iterator[list[str]]:
-    """Yield the clusters of two and more; a pair without a score has similarity 0."""
     groups = {number: [path] for number, path in enumerate(sorted(set(chain.from_iterable(scores))))}
     number_of = {path: number for number, (path,) in groups.items()}
     sums: dict[int, dict[int, float]] = {number: {} for number in groups}
@@ -147,14 +142,12 @@ def _cluster(members: Sequence[Record], scores: Scores, counts: Mapping[str, Cou
 
 
 def _words(record: Record) -> list[str]:
-    """Return the terms that a learning is compared by: its text, its tags twice, the folders of its scope."""
     tags = [f"#{tag.replace(':', '_')}" for tag in record.scope.tags]
     folders = {f"/{folder.replace(':', '_')}" for glob in record.scope.paths for folder in _folders(glob)}
     return [*terms(f"{record.title}\n{record.prose}"), *tags, *tags, *sorted(folders)]
 
 
 def _folders(glob: str) -> Iterator[str]:
-    """Yield the folders of a glob from the second level on, and its file if it names one."""
     plain = _WILD.split(glob, maxsplit=1)[0]
     names = plain.split("/")[:-1]
     yield from ("/".join(names[:depth]) for depth in range(2, len(names) + 1))

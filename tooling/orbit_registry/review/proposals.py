@@ -121,10 +121,7 @@ def skill_drafts(
     records: RecordSet, skills: Sequence[Skill], history: ProposalHistory, ids: Collection[str] = (),
     more: Iterable[Record] = (),
 ) -> list[Draft]:  # fmt: skip
-    """Return what learnings would change in skills: one addition for each page, a note for each contradiction.
-
-    Without `ids`, all live learnings count. `more` are recommendations of retros, as records with them as title.
-    """
+    """Return what learnings (all live ones without `ids`) and `more` recommendations would change in skills."""
     chosen = [record for record in records.of_kind(LEARNING) if (record.id in ids if ids else record.phase == "live")]
     learnings = [*chosen, *more]
     frequencies = Counter(chain.from_iterable({*terms(_wording(record))} for record in learnings))
@@ -160,8 +157,6 @@ def skill_drafts(
 
 
 class _Page:
-    """Page of a skill, with its terms weighed."""
-
     def __init__(self, skill: Skill, weights: TermWeights) -> None:
         self.skill, self._weights = skill, weights
         self._terms = {*terms(skill.text)}
@@ -249,10 +244,7 @@ def _wording(learning: Record) -> str:
 def write_proposals(
     workspace: Workspace, drafts: Iterable[Draft], history: ProposalHistory, author: Author, *, dry_run: bool = False
 ) -> tuple[list[Proposed], dict[str, str]]:
-    """Write new drafts as pending proposals, one for a file and drift at a time.
-
-    Returns them, and by path the open proposals that others wait for.
-    """
+    """Write new drafts as proposals, one for a file and drift; return them, and the open ones that others wait for."""
     results: list[Proposed] = []
     waiting: dict[str, str] = {}
     digests, open_ids = set(history.digests), dict(history.open)
@@ -286,10 +278,7 @@ def _write_proposal(workspace: Workspace, draft: Draft, author: Author) -> Recor
 def apply(
     workspace: Workspace, any_id: str, author: Author, *, dry_run: bool = False, expected: str = ""
 ) -> tuple[Record, str]:
-    """Write an approved proposal into its file in one step; return it and the diff that was made.
-
-    `expected` is `digest_of` the diff that was read.
-    """
+    """Write an approved proposal into its file; return it and the diff. `expected` is the digest of the diff read."""
     with writing(workspace):
         records = read_collection(workspace).records
         proposal = records.get(any_id)
@@ -348,7 +337,6 @@ def _target(records: RecordSet, proposal: Record, path: str) -> Record | None:
 
 
 def _refuse_more_than_text(proposal: Record, diff: str, before: str, after: str) -> None:
-    """Refuse a diff of a skill that does more than add visible text below the head of the page."""
     problems = {
         "takes lines away, and is said to add alone": removes_lines(diff),
         "changes the head of the page, which says what the skill may do": head(before) != head(after),
@@ -418,7 +406,6 @@ LearningWords = Sequence[tuple[Record, frozenset[str]]]  # live learnings, each 
 
 
 def _near(text: str, learnings: LearningWords) -> Iterator[Record]:
-    """Yield the learnings with nearly the same words as a text, negated or not."""
     words = {*terms(normalised(text))}
     for learning, title_words in learnings:
         common = len(words & title_words)
@@ -462,7 +449,6 @@ def _record_note(record: Record, source: str, title: str, reason: str) -> Draft:
 
 
 def _too_narrow(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator[Draft]:
-    """Yield a note for each learning whose error was met in files outside of its scope."""
     met: Mapping[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for event in events:
         if event.session and not event.session.startswith(TRIAL):

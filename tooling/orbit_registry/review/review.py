@@ -1,7 +1,4 @@
-"""Review queue: pending records, verdicts on them, and promotion by time.
-
-The kind's table says which status a verdict sets.
-"""
+"""Review queue: pending records, verdicts on them, and promotion by time."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -214,7 +214,6 @@ class FreshnessReport:
 
     @cached_property
     def _unmatched(self) -> frozenset[str]:
-        """The files of records whose scope has globs that include, none of which matches a file."""
         paths_of = {record.path: paths for record, paths in self.scoped}
         return frozenset(path for path in self.dead if not any(text in self.counts for text in paths_of[path]))
 
@@ -234,10 +233,7 @@ def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ..
 def evaluate_freshness(
     workspace: Workspace, records: Sequence[Record], now: datetime | None = None, *, without: Sequence[str] = ()
 ) -> FreshnessReport:
-    """Return the freshness of records from the current state of disk and git.
-
-    `without` are folders, from the root, whose untracked files are ignored: Orbit's own output.
-    """
+    """Return the freshness of records now; untracked files in the folders `without`, Orbit's output, do not count."""
     tracked, untracked = workspace.git.files(without=without)
     dependencies = Dependencies.of(records, evidence_kinds(workspace.config))
     filesystem = probe(workspace, dependencies, tracked, untracked)

@@ -36,18 +36,13 @@ _MISSING = InputState(problem="is not there", is_missing=True)
 
 
 class _RefusedError(Exception):
-    """Ends the reading of one input with what to say of it; never leaves this module."""
-
     def __init__(self, state: InputState) -> None:
         super().__init__(state.problem)
         self.state = state
 
 
 class Fingerprints:
-    """What inputs are now, each file read once.
-
-    `tracked` are the tracked files from the root, sorted; None where git can't list them.
-    """
+    """What inputs are now, each file read once; `tracked` files are sorted, None if git can't list them."""
 
     def __init__(self, root: Path, tracked: Sequence[str] | None) -> None:
         self._root = root
@@ -154,7 +149,6 @@ class Fingerprints:
                 yield name
 
     def _member(self, name: str) -> tuple[str, int] | None:
-        """Return the hash and size of a tracked file; None where it was deleted or a link leads to it."""
         path, parent = self._root / name, name.rpartition("/")[0]
         try:
             if parent and parent not in self._safe:

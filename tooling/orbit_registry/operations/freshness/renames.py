@@ -86,7 +86,6 @@ def _pairs(answer: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _candidates(text: str, glob: Glob, matched: Mapping[str, str]) -> Iterator[str]:
-    """Yield what the glob may be now: the file itself, its folder elsewhere, or its file name changed."""
     if not _SPECIAL.search(text) and text in matched:
         yield matched[text]
     prefix = glob.literal_prefix
@@ -101,7 +100,6 @@ def _candidates(text: str, glob: Glob, matched: Mapping[str, str]) -> Iterator[s
 
 
 def _common_folder(folder: str, moved: Mapping[str, str]) -> str | None:
-    """Return where most of a folder's files are now, each under the name it had below the folder."""
     targets: Counter[str] = Counter()
     for old, new in moved.items():
         tail = old[len(folder) + 1 :] if folder else old

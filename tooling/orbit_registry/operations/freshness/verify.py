@@ -78,7 +78,6 @@ def fingerprinted(workspace: Workspace, freshness: object, inputs: Sequence[str]
 def _with_hashes(
     workspace: Workspace, entries: Sequence[Mapping[str, object]], way_out: str
 ) -> list[dict[str, object]]:
-    """Return the entries of a fingerprint with the hashes of now; `way_out` is said where one has none."""
     fingerprints = Fingerprints(workspace.root, workspace.git.files()[0] if entries else None)
     result: list[dict[str, object]] = []
     for entry in entries:

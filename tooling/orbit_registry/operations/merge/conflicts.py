@@ -89,10 +89,7 @@ class MergeState:
         return next((name for name in names if uid_in(self.text(side, name)) == uid), None)
 
     def lines(self, patterns: Iterable[str]) -> Mapping[Side, Mapping[str, set[str]]]:
-        """Return, for each side and file, the lines that match a pattern.
-
-        Where an operation names no commit for `theirs`, its lines are those of the index that `ours` lacks.
-        """
+        """Return, for each side and file, the lines that match a pattern."""
         expressions = list(patterns)
         result: dict[Side, dict[str, set[str]]] = {}
         for side in SIDES:
@@ -136,7 +133,6 @@ def read_merge(workspace: Workspace) -> MergeState:
 
 
 def _operation(git: Git) -> tuple[str | None, str | None, str | None]:
-    """Return the operation under way, the commit it brings in, and that commit's base where it is known."""
     if _rebase_folder(git) is not None:
         picked = git.commit("REBASE_HEAD")
         return "rebase", picked, git.commit(f"{picked}^") if picked else None
@@ -284,7 +280,6 @@ def _add(by_uid: dict[str, MergedRecord], state: MergeState, kind: Kind, path: s
 
 
 def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
-    """Return the record files whose id means different records on the sides of an unmerged log."""
     paths: list[str] = []
     for path, stages in state.unmerged.items():
         if path.rpartition("/")[2] != LOG_NAME or len(stages) < 2 or state.is_oversized(path):
@@ -307,9 +302,7 @@ def _uids(state: MergeState, path: str) -> set[str | None]:
 
 
 def add_shared(workspace: Workspace, state: MergeState, subjects: MergedRecords) -> MergedRecords:
-    """Return the subjects with the records that both sides changed and git merged by line: both may name one number,
-    and mean two records.
-    """
+    """Return the subjects with the records that both sides changed and git merged by line."""
     by_uid = {subject.uid: subject for subject in subjects.all}
     if any(subjects.renames(side) for side in SIDES):
         for kind in workspace.kinds:
@@ -333,11 +326,7 @@ def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
 def assign_ids(
     workspace: Workspace, state: MergeState, subjects: MergedRecords, records: RecordSet, *, claim: bool
 ) -> None:
-    """Give each record its id after the merge.
-
-    Of two records under one id, the one that the default branch has keeps it, else the older one. `claim` takes the
-    new numbers for good; without it they are only looked up.
-    """
+    """Give each record its id after the merge; `claim` takes new numbers, without it they are only looked up."""
     by_id: dict[tuple[str, str], list[MergedRecord]] = defaultdict(list)
     for subject in subjects.all:
         subject.final = _merged_id(subject)

@@ -1,9 +1,4 @@
-"""`orbit resolve`: resolve a merge by record, entry and vote from the index's stages, without a commit.
-
-`state` reads what conflicts, `conflicts` gives each record its id afterwards, `texts` merges the files under these ids,
-and citations of a renumbered record follow. All files change in one step; the index is updated last, so that the next
-run finishes one that was killed.
-"""
+"""`orbit resolve`: a merge by record, entry and vote; the index comes last, so the next run finishes a killed one."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -228,7 +223,6 @@ def _meaning(
 
 
 def _stageable(workspace: Workspace, draft: ChangeSet, resolution: Resolution) -> set[str]:
-    """Return the paths whose new text may go into the index without another change."""
     git = workspace.git
     changed = {change.path for change in draft.changes}
     if not changed:
@@ -243,7 +237,6 @@ def _signature(state: MergeState) -> dict[str, object]:
 
 
 def _paths_of_killed_run(workspace: Workspace, state: MergeState) -> set[str]:
-    """Return the paths that a run of this very merge, killed before it was done, would have added."""
     try:
         note = json.loads(read_text(workspace.state / "resolve.json"))
         same = {key: note[key] for key in ("ours", "theirs")} == _signature(state)

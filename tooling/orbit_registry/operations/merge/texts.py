@@ -51,8 +51,6 @@ class LogMerge:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A stretch of a log: its content, and the blank lines and rule that separate it from what follows."""
-
     content: str
     gap: str
 
@@ -185,10 +183,7 @@ def _usual_gap(logs: Sequence[_Log]) -> str:
 
 
 def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
-    """Merge a log for git: the result goes to `ours`. Returns 0, or 1 where it holds a conflict.
-
-    A version that can't be read as text is left unchanged, for git to report.
-    """
+    """Merge a log for git into `ours`; return 1 if a conflict is left, or a version is not text."""
     try:
         texts = [read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8") for file in (base, ours, theirs)]
     except (OrbitError, UnicodeDecodeError):
@@ -304,7 +299,6 @@ def _excerpt(value: object) -> str:
 
 
 def _text(base: str | None, ours: str, theirs: str, merged: dict[str, object], kind: Kind) -> str | None:
-    """Return the merged values as a text that keeps the comments of both sides; None where it can't."""
     if base is not None:
         lines, conflict = merge_lines(base, ours, theirs)
         if not conflict and means(lines, merged):
@@ -482,7 +476,6 @@ def _with_final_ids(resolution: Resolution, subject: MergedRecord, side: Side) -
 
 
 def _move_folder(resolution: Resolution, subject: MergedRecord, path: str) -> None:
-    """Draft the other files of a renumbered record's folder; the old folder keeps those of the record that stays."""
     state, side = resolution.state, subject.side
     old_folder, new_folder = subject.paths[side].rpartition("/")[0], path.rpartition("/")[0]
     other: Side = "ours" if side == "theirs" else "theirs"
@@ -549,7 +542,6 @@ def _number_in(resolution: Resolution, subject: MergedRecord, path: str, target:
 
 
 def _separate_documents(resolution: Resolution, subject: MergedRecord, path: str, target: str) -> None:
-    """Draft two documents where both sides wrote one under the same name: each record keeps its own."""
     side = subject.side
     other: Side = "ours" if side == "theirs" else "theirs"
     mine, other_text = resolution.state.text(side, path), resolution.state.text(other, path)
