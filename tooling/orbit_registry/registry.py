@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from orbit_registry.enforce.trial import Trial
     from orbit_registry.matching import match as matches
     from orbit_registry.matching.match import Coverage
+    from orbit_registry.model.diagnostic import Diagnostic
     from orbit_registry.model.freshness import Freshness
     from orbit_registry.model.scope import Task
     from orbit_registry.operations import adr as adrs
@@ -430,6 +431,23 @@ class Registry:
         any_id, _, check = name.rpartition("/") if "/" in name else (name, "", "")
         record = record_of_file(self.workspace, file) if file is not None else self._found(any_id)
         return try_checks(self.workspace, record, check)
+
+    def check_text(self, path: str, text: str) -> tuple[Diagnostic, ...]:
+        """Return what a text would break as the content of a file (from the root)."""
+        if not any("checks" in record.data for record in self.collection.records):
+            return ()
+        from orbit_registry.enforce.run import check_text
+
+        return check_text(self.workspace, self.collection.records, path, text)
+
+    def checks_of_file(self, path: str) -> list[DecisionCheck]:
+        """Return the checks of live records that look at a file (from the root)."""
+        records = [record for record in self.collection.records if record.phase == "live" and "checks" in record.data]
+        if not records:
+            return []
+        from orbit_registry.enforce.spec import checks_of
+
+        return [check for record in records for check in checks_of(record) if check.reads(path)]
 
     def replay_check(self, name: str, most: int = 2_000, since: str = "") -> Replay:
         """Replay a check (`ID/CHECK`) over the history, and write the evidence."""

@@ -71,3 +71,11 @@ def test_a_code_that_is_none_is_refused(shell: Any) -> None:
         code, _, error = shell("check", "--code", name)
         assert (code, f"no finding has the code '{name}'" in error) == (2, True)
     assert shell("check", "--code", "adr-0009/NO-PRINT")[0] == 0
+
+
+def test_explain_names_the_checks_that_look_at_a_file(root: Path, shell: Any) -> None:
+    decide(root, NO_PRINT, number=9)
+    decide(root, NO_PRINT, number=8, status="proposed")
+    assert [row["name"] for row in shell.data("explain", "src/app.py")["checks"]] == ["ADR-0009/no-print"]
+    assert "checked by ADR-0009/no-print (error): Log through the logger" in shell("explain", "src/app.py")[1]
+    assert shell.data("explain", "docs/app.js")["checks"] == []

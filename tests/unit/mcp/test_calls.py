@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from tests.files import commit, events, write
+from tests.unit.enforce.test_run import NO_PRINT, decide
 
 from orbit_registry.cli.main import run
 from orbit_registry.hook.index import ID, Index
@@ -19,6 +20,7 @@ from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author
 
+LAYOUT = {"id": "layout", "path": {"of": ["src/tmp/**"]}, "passes": ["src/a.py"], "fails": ["src/tmp/a.py"]}
 GUIDE = "\n\n".join(f"## Part {name}\n\n{f'All of {name}. ' * 120}" for name in ("start", "rollback", "end"))
 PERSON = Author("Ada Example", "human")
 BODY = "## Context\n\nWe pay twice.\n\n## Decision\n\nOne cache.\n\n## Consequences\n\n- Cost: a server to run.\n"
@@ -260,7 +262,7 @@ def test_every_tool_says_what_it_takes() -> None:
 def test_the_list_of_tools_costs_little_context() -> None:
     listed = listed_tools()
     assert {"note", "fail", "retro", "queue"} <= {tool.name for tool in listed}
-    assert len(listed) == 14
+    assert len(listed) == 15
     assert len(json.dumps([[tool.name, tool.description, tool.listed_schema()] for tool in listed])) < 10_000
     with_aliases = {tool.name for tool in listed_tools(aliases=True)}
     assert {"orbit.search", "orbit.adr.add", "orbit.learning.vote"} <= with_aliases
@@ -316,3 +318,19 @@ def test_a_tools_change_is_indexed_before_its_answer(call: Call, root: Path) -> 
     row = index.row(index.match("src/a.py")[0] >> 32)
     assert row is not None
     assert row.values[ID] == last
+
+
+def test_a_text_is_checked_before_it_is_written(root: Path, call: Call) -> None:
+    decide(root, NO_PRINT, {**LAYOUT, "level": "warning"}, number=7)
+    decide(root, {**NO_PRINT, "id": "closed"}, status="rejected", number=8)
+    allowed = "print(2)  # orbit: allow ADR-0007 because it is a script\n"
+
+    result = call("check_text", path="src/new.py", text=f"x = 1\nprint(1)\n{allowed}")
+    (finding,) = data(result)["findings"]
+    assert (finding["check"], finding["line"]) == ("ADR-0007/no-print", 2)
+    assert "orbit: allow ADR-0007 because …" in result.text
+    assert (data(result)["checks"], data(result)["allowed"]) == (["ADR-0007/no-print", "ADR-0007/layout"], 1)
+
+    (misplaced,) = data(call("check_text", path="src/tmp/x.txt", text="print(1)"))["findings"]
+    assert misplaced["check"] == "ADR-0007/layout"
+    assert data(call("check_text", path="src/new.py", text="log(1)"))["findings"] == []

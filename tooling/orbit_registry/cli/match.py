@@ -66,7 +66,8 @@ def match(
 def explain(path: str, project: str, output: str) -> None:
     """Explain why records are shown for a file, or not.
 
-    It says what a hook would do now, and says if the index is older than the files.
+    It says what a hook would do now, and says if the index is older than the files. It also names the checks of
+    records that look at the file.
 
     \b
     orbit explain src/app.py
@@ -84,8 +85,14 @@ def explain(path: str, project: str, output: str) -> None:
         lines.append(f"no record applies to a path of that name; {path} is a record: `orbit show {path}`")
     elif not Path(path).exists():
         print_note(f"there is no file {path}")
-    data = {"verdicts": [verdict.as_data() for verdict in verdicts]}
-    emit(output, data, "\n".join(lines) or "no record applies")
+    checks = registry.checks_of_file(from_root(registry, path))
+    lines = lines or ["no record applies"]
+    lines += [f"  checked by {check.name} ({check.level}): {one_line(check.say)}" for check in checks]
+    data = {
+        "verdicts": [verdict.as_data() for verdict in verdicts],
+        "checks": [{"name": check.name, "level": check.level, "say": check.say} for check in checks],
+    }
+    emit(output, data, "\n".join(lines))
     note_unread(registry)
 
 

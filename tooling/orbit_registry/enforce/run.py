@@ -113,6 +113,16 @@ def enforce(
     return tuple(report.diagnostics)
 
 
+def check_text(workspace: Workspace, records: Iterable[Record], path: str, text: str) -> tuple[Diagnostic, ...]:
+    """Return what a text breaks as the content of a file, and which of the file's checks can't be run."""
+    report = _Report(workspace)
+    live = [check for record in records if record.phase == "live" for check in checks_of(record) if check.covers(path)]
+    checks = [*_with_evidence(workspace, live, _Report(workspace), None)]
+    runner = Runner({name: pair for name, pair in _runnable(checks, report) if pair[0].is_about_one_file})
+    _Tree(workspace, runner, [path], report, None).run_text(path, text)
+    return tuple(report.diagnostics)
+
+
 def _with_evidence(
     workspace: Workspace, checks: Iterable[DecisionCheck], report: _Report, base: str | None
 ) -> Iterator[DecisionCheck]:
@@ -249,6 +259,13 @@ class _Tree:
         values = self._values(names_of)
         self._add_matches(names_of, values)
 
+    def run_text(self, path: str, text: str) -> None:
+        """Add the findings in one text, whatever the file has now."""
+        scopes, names_of = self._scopes([path])
+        self._surveys(scopes)
+        content = text.encode("utf-8", "replace")
+        self._add_matches(names_of, {name: self.runner.read(names, name, content) for name, names in names_of.items()})
+
     def add_weakened(self) -> None:
         """Add the checks that found something in the changed lines before the change weakened them."""
         reported = {(row.check, row.location.path): list(Severity).index(row.severity)
@@ -362,12 +379,6 @@ class _Tree:
                 too_large.append(path)
         self._not_run(names_of, too_large, f"larger than {FILE_LIMIT:,} bytes")
         self._not_run(names_of, late, f"not reached in {TIME_LIMIT_SECONDS:.0f} s")
-        reasons: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        for path, value in values.items():
-            for name, reason in value.not_run.items():
-                reasons[name, reason].append(path)
-        for (name, reason), paths in reasons.items():
-            self._not_run({path: [name] for path in paths}, paths, reason)
         return values
 
     def _not_run(self, names_of: Mapping[str, list[str]], paths: Sequence[str], reason: str) -> None:
@@ -380,6 +391,12 @@ class _Tree:
             self.report.add(self.runner.checks[name][0], "ORB1004", f"{name} is not run on {files[0]}{more}: {reason}")
 
     def _add_matches(self, names_of: Mapping[str, list[str]], values: Mapping[str, FileMatches]) -> None:
+        reasons: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        for path, value in values.items():
+            for name, cause in value.not_run.items():
+                reasons[name, cause].append(path)
+        for (name, cause), paths in reasons.items():
+            self._not_run({path: [name] for path in paths}, paths, cause)
         used: set[tuple[str, Allow]] = set()
         older = self._older()
         moved = moved_files(self.workspace.git, self.change.base) if self.change is not None else {}

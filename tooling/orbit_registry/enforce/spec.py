@@ -79,6 +79,12 @@ class DecisionCheck:
         return "advice" if self.has_stale_evidence else str(self.fields.get("level", "advice"))
 
     @property
+    def is_about_one_file(self) -> bool:
+        """Whether a text alone shows that it is broken; if not, it looks at the whole tree or at settings."""
+        needs_all = self.kind is not None and self.kind.needs_all and self.kind.name != "path"
+        return not self.is_reference and (self.must == "not" or needs_all)
+
+    @property
     def body(self) -> Fields:
         """The fields of its kind."""
         return self.fields[self.kind.name] if self.kind else {}
@@ -101,6 +107,16 @@ class DecisionCheck:
     def covers(self, path: str) -> bool:
         """Say whether a file is in its scope."""
         return match_any(self.globs, path) is not None
+
+    def reads(self, path: str) -> bool:
+        """Say whether it looks at a file: one of its scope, in a form that its kind reads."""
+        if self.problems or self.is_reference or not self.covers(path):
+            return False
+        try:
+            finder = self.finder()
+        except NotRunError:
+            return True
+        return self.is_about_one_file if isinstance(finder, Survey) else finder.reads(path)
 
     @cached_property
     def digest(self) -> str:

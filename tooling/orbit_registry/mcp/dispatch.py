@@ -63,6 +63,13 @@ _RELATED = Tool(
      "direction": choice("Links from it, or links to it.", *DIRECTIONS)},
     read_tools.related, ["id"],
 )  # fmt: skip
+_CHECK_TEXT = Tool(
+    "check_text", "Check a text",
+    "Say which decisions a text breaks. Call it before you write the file.",
+    {"path": text("The file, from the root.", "src/app.py"),
+     "text": text("Its new text.", "import mysql", longest=LONGEST)},
+    read_tools.check_text, ["path", "text"],
+)  # fmt: skip
 _QUERY = Tool(
     "query", "Ask in SQL",
     "Ask the snapshot of all records one SQL question (DuckDB, read only). Tables: records, scope_globs, tags, links, "
@@ -181,6 +188,7 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
             {"paths": PATHS, "tags": TAGS, "task": TASK, "project": _PROJECT, "all": _ALL, "limit": _LIMIT},
             read_tools.match,
         ),
+        _CHECK_TEXT,
         Tool(
             "brief", "Brief for a task",
             "Get the records for a task before you begin: at most five and 1,000 tokens, none twice in a session. "

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from orbit_registry.checks.report import diagnostic_lines
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
@@ -213,6 +214,26 @@ def match(call: ToolCall) -> ToolResult:
     ids = [str(entry["id"]) for entry in data]
     following = [f'show {{"id": "{record_id}"}}' for record_id in ids[:1]]
     return ToolResult({"matches": data, "omitted": omitted}, answer_text, next=following, paths=paths, record_ids=ids)
+
+
+def check_text(call: ToolCall) -> ToolResult:
+    """Say which decisions a text breaks as the content of a file."""
+    path = inside(call.registry, call.text("path"))
+    rows = call.registry.check_text(path, call.text("text"))
+    breaks = [row for row in rows if row.check and row.allowed is None]
+    allowed = [row for row in rows if row.allowed is not None]
+    notices = [row for row in rows if not row.check]
+    checks = [check.name for check in call.registry.checks_of_file(path)]
+    count = f"{len(checks)} check{'' if len(checks) == 1 else 's'} looked at {path}"
+    lines = [line for row in (*breaks, *notices) for line in diagnostic_lines(row)]
+    end = f"{count}: {len(breaks)} finding{'' if len(breaks) == 1 else 's'}, {len(allowed)} allowed"
+    return ToolResult(
+        {"path": path, "checks": checks, "findings": [row.as_dict() for row in (*breaks, *notices)],
+         "allowed": len(allowed)},
+        "\n".join([*lines, end]),
+        next=[f'show {{"id": "{record_id}"}}' for record_id in dict.fromkeys(str(row.record) for row in breaks)][:3],
+        paths=[path],
+    )  # fmt: skip
 
 
 def brief(call: ToolCall) -> ToolResult:

@@ -216,7 +216,7 @@ rest, and the record's own schema holds it to all of them when it is written."""
 RARE = frozenset(
     {
         "budget", "context_tags", "feature", "incident", "legacy_id", "model", "offset", "phases", "project",
-        "purpose", "seconds", "task_class", "versions",
+        "purpose", "seconds", "skip_reason", "sort", "task_class", "versions",
     }
 )  # fmt: skip
 """Arguments that a call may have and that no list names."""
