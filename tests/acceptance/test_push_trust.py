@@ -65,7 +65,7 @@ def test_what_a_branch_adds_or_changes_is_not_pushed(root: Path, git: Git) -> No
     git(root, "branch", "-f", "main", "theirs")
     index = open_index(str(root))
     assert isinstance(index, Index)
-    assert index.stale
+    assert index.behind()
     assert pushed(root) == (["L-aaaaa", "L-bbbbb", "L-ccccc", "L-ddddd"], [])
 
 

@@ -40,7 +40,7 @@ class Tree:
         """Return the ids that a hook shows for a path, without any sync."""
         index = self.open()
         rows = [index.row(hit >> 32) for hit in index.match(path)]
-        return [row.values[ID] for row in rows if row is not None and index.is_current(row)]
+        return [row.values[ID] for row in rows if row is not None and not index.difference(row)]
 
     def asked(self, path: str = "src/a.py") -> list[str]:
         """Return the ids that `orbit match` lists."""
@@ -56,16 +56,16 @@ def tree(git_repo: Path, git: Callable[..., str]) -> Tree:
     commit(tree_.root, "Learn")
     tree_.sync()
     assert tree_.shown() == ["L-aaaaa", "L-bbbbb"]
-    assert not tree_.open().stale
+    assert not tree_.open().behind()
     return tree_
 
 
 def test_a_new_record_shows_after_a_sync(tree: Tree) -> None:
     tree.learning("ccccc", ["src/**"])
-    assert tree.open().stale
+    assert tree.open().behind()
     assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
     assert tree.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
-    assert not tree.open().stale
+    assert not tree.open().behind()
     assert tree.shown() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
 
 
@@ -84,7 +84,7 @@ def test_a_checkout_is_noticed(tree: Tree) -> None:
     commit(tree.root, "Other")
     assert tree.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
     tree.git("checkout", "-q", "main")
-    assert tree.open().stale
+    assert tree.open().behind()
     assert tree.shown() == ["L-bbbbb"]
     assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
 
@@ -94,12 +94,12 @@ def test_a_linked_work_tree_has_an_index_of_its_own(tree: Tree, tmp_path: Path) 
     tree.git("worktree", "add", "-q", "-b", "other", str(other))
     second = Tree(other, tree.run)
     second.sync()
-    assert not second.open().stale
+    assert not second.open().behind()
     second.learning("ccccc", ["src/**"])
     commit(second.root, "Other")
-    assert second.open().stale
+    assert second.open().behind()
     assert second.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
-    assert not tree.open().stale
+    assert not tree.open().behind()
     assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
 
 
@@ -114,7 +114,7 @@ def test_files_that_git_learns_of_decide_what_is_broad(tree: Tree) -> None:
     assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
     assert broad() == [False, False]
     tree.git("add", "src")
-    assert tree.open().stale
+    assert tree.open().behind()
     assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
     assert broad() == [True, False]
 
@@ -129,7 +129,7 @@ def test_commits_decide_what_is_broad(tree: Tree) -> None:
     subprocess.run(["git", "fast-import", "--quiet"], cwd=tree.root, input=commits, text=True, check=True)
     tree.git("reset", "-q", "--hard")
     tree.learning("ccccc", ["src/b.py", "docs/b.md"])
-    assert tree.open().stale
+    assert tree.open().behind()
     assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
     index = tree.open()
     rows = [index.row(number) for number in range(index.records)]

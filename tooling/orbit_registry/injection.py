@@ -265,12 +265,12 @@ class _KeptIndex(Index):
             self._whole = self._opened()
         return self._whole
 
-    def hits_under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
+    def hits_under(self, axis: str, word: str, everything: bool = False) -> list[int]:
         """Return hits for a category as they are kept, or as the index has them; see `Index.hits_under`."""
         key = word if axis == "c" else f"{axis}\0{word}"
         answer = self._cache.get(key, self._content)
         if answer is None:
-            hits = self._index.hits_under(axis, word, limit, everything)
+            hits = self._index.hits_under(axis, word, everything)
             rows = ((hit >> 32, self._index.row(hit >> 32)) for hit in hits[: EXAMINED + 1])
             answer = Answer(tuple(hits), {number: row for number, row in rows if row is not None})
             self._cache.set(key, answer, self._content)

@@ -21,7 +21,7 @@ def pushed(root: Path, path: str = "src/a.py") -> dict[str, str]:
     index = open_index(str(root))
     assert isinstance(index, Index), index.reason
     rows = [row for hit in index.match(path) if (row := index.row(hit >> 32)) is not None]
-    return {row.values[ID]: row.values[TEASER] for row in rows if index.is_current(row)}
+    return {row.values[ID]: row.values[TEASER] for row in rows if not index.difference(row)}
 
 
 def test_a_command_leaves_the_push_index_up_to_date(root: Path) -> None:

@@ -1,7 +1,6 @@
 """Prints how long a push index takes in process, in µs a path (`batch`: CPU s for 10,000); run beside `rows`.
 
-`first`: the first 20 records and why, for paths in folders that were not asked about before. `batch`: the numbers of
-all records for 10,000 files, 20 a folder.
+`first`: the records of paths in folders that were not asked about before. `batch`: those of 10,000 files, 20 a folder.
 """
 
 import json
@@ -22,19 +21,19 @@ def opened() -> Index:
     return index
 
 
-def median(index: Index, limit: int | None) -> float:
+def median(index: Index) -> float:
     """Return the median time for a path, in microseconds."""
     times = []
     for path in paths:
         began = time.perf_counter_ns()
-        index.match(path, limit)
+        index.match(path)
         times.append(time.perf_counter_ns() - began)
     return sorted(times)[len(times) // 2] / 1000
 
 
 match sys.argv[1]:
     case "first":
-        print(min(median(opened(), 20) for _ in range(3)))
+        print(min(median(opened()) for _ in range(3)))
     case "batch":
         folders = [path.rpartition("/")[0] for path in paths]
         files = [f"{folders[number // 20 % len(folders)]}/file{number % 20}.py" for number in range(10_000)]

@@ -49,10 +49,7 @@ class CommandFile:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A settings file of an agent: a path from the project's root, or below `~/` for the user's own.
-
-    `home` is the environment variable that moves the first folder of such a path.
-    """
+    """A settings file, from the project's root or below `~/`; the variable `home` moves that one's first folder."""
 
     path: str
     format: JsonHooks | CommandFile
@@ -163,10 +160,7 @@ class TranscriptEntry:
 
 
 class Usage(NamedTuple):
-    """Tokens of one answer of the model: what it read that no cache held, and what it wrote.
-
-    An answer may be written several times, its tokens growing; `answer` tells that it is the same.
-    """
+    """Tokens of one answer that no cache held; an answer may be written several times, its tokens growing."""
 
     answer: str
     timestamp: str

@@ -50,11 +50,7 @@ def read(payload: "Payload") -> Call | None:
 
 
 def _failure(response: object) -> str:
-    """Return the output of a tool that failed; empty where nothing says that it did.
-
-    A shell's response is an object with an exit code, the same as JSON, or a text that begins with it; an MCP server's
-    has `isError`.
-    """
+    """Return the output of a failed tool: an exit code in an object, JSON or text, or an MCP server's `isError`."""
     if isinstance(response, str):
         if response[:1] != "{":
             code_text = next((response[len(start) :] for start in _EXIT_CODES if response.startswith(start)), "0")
@@ -240,7 +236,6 @@ def _has_failed(text: str) -> bool:
 
 
 def _arguments(text: object) -> object:
-    """Return a tool's input: an object, or the text that it takes."""
     import json
 
     try:

@@ -49,7 +49,6 @@ def read(payload: "Payload") -> Call | None:
 
 
 def _event_of_fields(payload: "Payload") -> str:
-    """Return the event of a payload without a name, by the fields that this event alone has."""
     if "toolName" in payload:
         return "postToolUse" if "toolResult" in payload else ""
     if "source" in payload:

@@ -128,13 +128,13 @@ class _VersionIndex(Index):
         self._paths: dict[str, list[int]] = {}
         self.standing = 0  # versions that it answers with
 
-    def match(self, path: str, limit: int | None = None, everything: bool = False) -> list[int]:
+    def match(self, path: str, everything: bool = False) -> list[int]:
         if path not in self._paths:
-            self._paths[path] = super().match(path, None, everything)
-        return self._standing_hits(self._paths[path])[:limit]
+            self._paths[path] = super().match(path, everything)
+        return self._standing_hits(self._paths[path])
 
-    def hits_under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
-        return self._standing_hits(super().hits_under(axis, word, None, everything))[:limit]
+    def hits_under(self, axis: str, word: str, everything: bool = False) -> list[int]:
+        return self._standing_hits(super().hits_under(axis, word, everything))
 
     def _standing_hits(self, hits: Iterable[int]) -> list[int]:
         return [hit for hit in hits if self.standing >> self._versions[hit >> 32] & 1]

@@ -195,7 +195,7 @@ def note_stale_index(registry: Registry) -> None:
     index = open_index(registry.workspace)
     if isinstance(index, NoIndex):
         print_note("hooks show nothing yet, for there is no push index; this command makes it")
-    elif index.stale:
+    elif index.behind():
         print_note(
             "the push index is behind the files, as a hook's next call finds too: `orbit sync` brings it up to date"
         )

@@ -193,7 +193,7 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
         state, level = index.reason, "ok" if index.reason == MISSING else "warning"
     elif not is_whole(index):
         state, level = "the push index is damaged", "warning"
-    elif index.stale:
+    elif index.behind():
         state, level = f"the push index of {_count_records(index.records)} was behind the files", "ok"
     else:
         state, level = f"the push index of {_count_records(index.records)} is current", "ok"

@@ -87,11 +87,7 @@ def resolve_path(folder: str, path: str) -> str:
 
 
 def in_project(root: str, folder: str, path: str) -> str | None:
-    """Return a path relative to the project's root, as globs see it; None for one outside.
-
-    `folder` is where relative paths count from. Backslashes and a drive are a Windows path's, `file://` and `~/` are
-    resolved, links are not followed.
-    """
+    """Return a path (relative to `folder`) as globs see it from the root; None outside. Links are not followed."""
     path = path.strip()
     if not path or len(path) > LONGEST_PATH or "\0" in path:
         return None
@@ -108,17 +104,21 @@ def in_project(root: str, folder: str, path: str) -> str | None:
                 return None
             path = path[len(folder) + 1 :]
         folder = folder if folder.startswith("/") else root
-    names: list[str] = []
-    for name in (path if path.startswith("/") else f"{folder}/{path}").split("/"):
-        if name == "..":
-            if names:
-                names.pop()
-        elif name and name != ".":
-            names.append(name)
-    absolute = "/" + "/".join(names)
+    absolute = normal_path(path if path.startswith("/") else f"{folder}/{path}")
     if not absolute.startswith(f"{root}/"):
         return None
     return absolute[len(root) + 1 :] + ("/" if path.endswith("/") else "")
+
+
+def normal_path(path: str) -> str:
+    """Return an absolute path without `.` and `..` in it."""
+    names: list[str] = []
+    for name in path.split("/"):
+        if name == "..":
+            del names[-1:]
+        elif name and name != ".":
+            names.append(name)
+    return "/" + "/".join(names)
 
 
 def path_from_uri(uri: str) -> str:

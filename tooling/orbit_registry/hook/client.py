@@ -171,7 +171,6 @@ class HookCall:
     def _chosen(
         self, root: str, call: "Call", paths: list[str], session_log: "_PrintingSessionLog | None"
     ) -> tuple[str, list[str]]:
-        """Return the text to show, and in what the index is behind the files."""
         event = self.event
         index = open_index(root)
         if call.reads:
@@ -233,7 +232,6 @@ def context_of(call: "Call", paths: list[str], at: float) -> Context:
 
 
 def _named_root() -> str | None:
-    """Return the root of the project that the environment names."""
     return project_root(posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape"))
 
 
@@ -263,7 +261,6 @@ def _parsed(content: bytes) -> "dict[str, object]":
 
 
 def _input() -> bytes | None:
-    """Return standard input; None if it is larger than `LARGEST`."""
     parts: list[bytes] = []
     length = 0
     while part := posix.read(0, 1 << 16):

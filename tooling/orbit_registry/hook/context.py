@@ -63,10 +63,7 @@ SKIPS = {
 
 
 def working_project(requested: str = "") -> str:
-    """Return which of a repository's projects the work is in: the requested one, else `ORBIT_PROJECT`, else none.
-
-    The configuration's `project` is not used: it names the whole repository.
-    """
+    """Return the project of a monorepo in which the work is: the requested one, else `ORBIT_PROJECT`, else none."""
     return requested or posix.environ.get(PROJECT_VARIABLE, b"").decode("utf-8", "surrogateescape")
 
 
@@ -135,11 +132,7 @@ option, a closed record whose place it took."""
 
 
 class Selection:
-    """Records to show, how many were omitted, dropped ones with their reasons.
-
-    `named` are those among the dropped ones that the reply names by title, `withheld` ids in the hold-out.
-    `is_introduced` says that the session has read what such notes are.
-    """
+    """Records to show; `named` are dropped ones named by title, `withheld` ids in the hold-out."""
 
     __slots__ = ("drops", "is_introduced", "matches", "named", "omitted", "skip_reason", "withheld")
 

@@ -152,7 +152,6 @@ def append(root: str, event: Event) -> None:
 
 
 def _turn(folder: str, handle: int) -> None:
-    """Rotate the log, once, however many processes notice that it is full."""
     posix.lockf(handle, posix.F_TLOCK, 0)  # the one that gets the lock rotates
     if posix.lstat(f"{folder}/{NAME}").st_ino != posix.fstat(handle).st_ino:
         return

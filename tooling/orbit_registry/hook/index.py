@@ -138,11 +138,7 @@ def read_index(content: mmap | bytes, root: str) -> "Index | NoIndex":
 
 
 class Index:
-    """An open index. Records are numbered in push order, those that are not pushed come last.
-
-    A hit is the record's number times 2^32 plus the position of the matching glob in its scope, so that sorted hits are
-    in push order and the least one of a record is its first glob.
-    """
+    """An open index, in push order. A hit is the record's number times 2^32 plus the position of the matching glob."""
 
     def __init__(self, content: mmap | bytes, words: list[int], root: str) -> None:
         self.content, self.root, self.length = content, root, words[W_LENGTH]
@@ -166,28 +162,25 @@ class Index:
         self._programs: dict[int, Program] = {}
         self._folders: dict[tuple[str, str | None], Folder] = {}
 
-    def match(self, path: str, limit: int | None = None, everything: bool = False) -> list[int]:
-        """Return one hit a record for a path from the project's root, the first `limit` in push order.
-
-        `everything` includes records that are not pushed.
-        """
+    def match(self, path: str, everything: bool = False) -> list[int]:
+        """Return one hit a pushed record, with `everything` a record, for a path from the project's root."""
         if len(path) > MAX_PATH:
             return []
         try:
             ranges, patterns = self.candidates(path)
             ranges += [self.range_of(number) for number in patterns if self.pattern_fits(number, path)]
-            return self._merged(ranges, limit, everything, path)
+            return self._merged(ranges, everything, path)
         except DAMAGE:
             self.damaged = True
             return []
 
-    def hits_under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
+    def hits_under(self, axis: str, word: str, everything: bool = False) -> list[int]:
         """Return hits for a tag ("t"), category ("c"), gate ("g"), a rule's id ("i") or link ("l")."""
         beyond = (self.records if everything else self.pushed) << 32
         hits: list[int] = []
         try:
             for start, end in self.lookup(axis + word)[0]:
-                hits += self.hits[start : end if limit is None else min(end, start + limit)]
+                hits += self.hits[start:end]
         except DAMAGE:
             self.damaged = True
         return [hit for hit in hits if hit < beyond]
@@ -241,10 +234,6 @@ class Index:
         self.differences.append(f"{state.st_mtime_ns} {state.st_size}\t{values[PATH]}")
         return CHANGED
 
-    def is_current(self, row: Row) -> bool:
-        """Say whether a record's file holds the indexed bytes."""
-        return not self.difference(row)
-
     @property
     def inputs(self) -> list[str]:
         """Inputs of the index: a hash of all, then a line with the stamp of each file that tells of a change."""
@@ -261,43 +250,18 @@ class Index:
                 changes.append(f"{now}\t{path}")
         return changes
 
-    @property
-    def stale(self) -> bool:
-        """Say whether an input changed since the index was made."""
-        return bool(self.behind())
-
-    def _merged(self, ranges: list[tuple[int, int]], limit: int | None, everything: bool, path: str) -> list[int]:
-        """Merge sorted ranges of hits without excluded paths.
-
-        With a limit only the start of each range is read, and more while too few match: a hit counts only if it
-        precedes everything unread.
-        """
-        hits, flags = self.hits, self.flags
+    def _merged(self, ranges: list[tuple[int, int]], everything: bool, path: str) -> list[int]:
         beyond = (self.records if everything else self.pushed) << 32
-        width = None if limit is None else limit // 2 + 2
-        while True:
-            read: list[int] = []
-            cut = beyond
-            for start, end in ranges:
-                if width is not None and start + width < end:
-                    cut = min(cut, hits[start + width])
-                    end = start + width
-                read += hits[start:end]
-            read.sort()
-            matches: list[int] = []
-            last = -1
-            for hit in read:
-                if hit >= cut or len(matches) == limit:
-                    break
-                number = hit >> 32
-                if number != last:
-                    last = number
-                    row = self.row(number) if flags[number] & EXCLUDES else None
-                    if not flags[number] & EXCLUDES or (row is not None and self.excluding(row, path) is None):
-                        matches.append(hit)
-            if width is None or cut == beyond or len(matches) == limit:
-                return matches
-            width *= 4
+        matches: list[int] = []
+        last = -1
+        for hit in sorted(hit for start, end in ranges for hit in self.hits[start:end].tolist() if hit < beyond):
+            number = hit >> 32
+            if number != last:
+                last = number
+                row = self.row(number) if self.flags[number] & EXCLUDES else None
+                if not self.flags[number] & EXCLUDES or (row is not None and self.excluding(row, path) is None):
+                    matches.append(hit)
+        return matches
 
     def candidates(self, path: str) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the ranges of hits that a path surely has, and the patterns to try on it."""
@@ -335,7 +299,6 @@ class Index:
         return ranges, patterns, details
 
     def _detail_keys(self, path: str, extension: str | None) -> tuple[int, ...]:
-        """Return the keys of details of a path: extension and depth, each given or open."""
         depth = path.count("/") + 1
         if extension is not None:
             position = self._key_position(b"x" + extension.encode("utf-8", "surrogatepass"))
@@ -344,7 +307,6 @@ class Index:
         return (0, depth)
 
     def _key_position(self, key: bytes) -> int:
-        """Return the position of a key; -1 if it is missing."""
         key_hash = int.from_bytes(key, "little") % PRIME
         bucket = key_hash & self._mask
         position, end = self._bucket[bucket], self._bucket[bucket + 1]

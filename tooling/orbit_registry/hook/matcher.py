@@ -73,11 +73,7 @@ def _chunk(units: list[Unit]) -> Chunk:
 
 
 def fits(compiled: Program, path: str) -> bool:
-    """Say whether a path matches a compiled glob.
-
-    The first part is matched at the start, the last at the end, each other one at its leftmost place: if any placement
-    fits, the leftmost one does, so nothing is tried twice.
-    """
+    """Say whether a path matches; each inner part is tried at its leftmost place, which fits if any placement does."""
     return len(path) <= MAX_PATH and _fit(compiled, path.split("/"), _names_at)
 
 

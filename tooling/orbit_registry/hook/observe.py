@@ -85,10 +85,7 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 def opened_ids(root: str, call: "Call", index: "Index | NoIndex", session_log: "SessionLog | None") -> list[str]:
-    """Return the ids of the records that a call reads: their own files, or the documents that state them.
-
-    Of a document that states several records, those count that the session was shown.
-    """
+    """Return the ids of the records that a call reads; of a document of several, those that the session was shown."""
     ids: dict[str, None] = {}
     for text in call.reads:
         path = in_project(root, call.folder or root, text)

@@ -30,8 +30,6 @@ else:
 
 
 class _ScannerSettings:
-    """Settings of the scanner of `_json`."""
-
     strict = False
     object_hook = object_pairs_hook = array_hook = None
     parse_float = parse_constant = float
@@ -89,10 +87,7 @@ def call_from_payload(payload: "Payload", event: str, surface: str) -> Call:
 
 
 def take_tool(call: Call, tool: str, arguments: object) -> None:
-    """Add a tool's input to a call: its paths, whether it writes code, what it reads.
-
-    `arguments` is an object, or a text where the tool takes nothing else. `call.folder` has to be known.
-    """
+    """Add a tool's input to a call: its paths, whether it writes code, what it reads. `call.folder` has to be set."""
     name = tool.casefold()
     if name in WRITING:
         call.task_class = CODE

@@ -6,7 +6,7 @@ No link is followed.
 import posix
 from posix import access, environ, listdir, lstat, mkdir, unlink
 
-from orbit_registry.hook.call import in_project
+from orbit_registry.hook.call import in_project, normal_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,22 +78,8 @@ def index_file(root: str) -> str:
     return f"{cache}/orbit-registry/hook{root}/{INDEX}"
 
 
-def normal_path(path: str) -> str:
-    """Return an absolute path without `.` and `..` in it."""
-    names: list[str] = []
-    for name in path.split("/"):
-        if name == "..":
-            del names[-1:]
-        elif name and name != ".":
-            names.append(name)
-    return "/" + "/".join(names)
-
-
 def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list[str]]:
-    """Return the paths of a call as globs see them, and those that may be logged.
-
-    A folder ends with a slash. A word, which may be a secret, is logged only if it names an existing file.
-    """
+    """Return a call's paths as globs see them, and those to log: a word may be a secret, unless such a file exists."""
     paths = [path for text in call.paths if (path := in_project(root, folder, text)) is not None]
     if not call.paths_are_heuristic:
         paths = [f"{path}/" if path[-1:] != "/" and is_folder(f"{root}/{path}") else path for path in paths]
@@ -228,7 +214,6 @@ def _process(number: int) -> tuple[bytes, int, str] | None:
 
 
 def _content(path: str) -> bytes:
-    """Return the content of a small file; empty if it can't be read."""
     try:
         return content_of(path, 4096)
     except OSError:

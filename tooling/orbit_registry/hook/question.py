@@ -31,11 +31,7 @@ SHORTEST = 3  # letters that are left of a word, one more where its ending made 
 
 
 def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tuple[int, float]]:
-    """Return the numbers of the records that have words of a text, with scores from 0 to 1, the best first.
-
-    They are pushed, or pushed records took their place. A path and an address are no words of it: what is known of a
-    path is in scopes. A text of fewer than `fewest` words that name something leads to none.
-    """
+    """Return the pushed records that have words of a text, or replace such, with scores from 0 to 1, the best first."""
     plain = " ".join(map(_without_path, text[:LONGEST].split()))
     query = list(dict.fromkeys(words(plain)))[:MOST]
     if len(query) - len(GENERIC.intersection(query)) < fewest:
@@ -77,11 +73,7 @@ _FINDING_OUT = frozenset(_NO_CHANGE.split())
 
 
 def asks_for_code(text: str) -> bool:
-    """Say whether a prompt that names a file may ask to change it: it begins like neither a question nor an errand.
-
-    Of 104 prompts for code in tests/cases/task_class it takes 100, of 143 questions 16; the classes of a brief need
-    more time than a hook has.
-    """
+    """Say whether a prompt may ask to change code: 100 of 104 in tests/cases/task_class do, 16 of 143 questions."""
     start = text[:200].casefold().replace(",", " ").split()
     start = start[start[:1] == ["please"] :]
     requested = start[:1] in (["can"], ["could"], ["would"], ["will"]) and start[1:2] in (["you"], ["we"])

@@ -122,7 +122,6 @@ def _current(path: str) -> str:
 
 
 def _difference(path: str, new: str, old: str) -> dict[str, None]:
-    """Return the names that a new text of a file has and the old one has not."""
     names = dict.fromkeys(_names_in(path, new))
     if names and old:
         for name in _names_in(path, old):
@@ -131,7 +130,6 @@ def _difference(path: str, new: str, old: str) -> dict[str, None]:
 
 
 def _hunks(patch: str) -> "Iterator[tuple[str, str, str]]":
-    """Yield file, added and removed lines of each part of a patch."""
     path, added, removed = "", list[str](), list[str]()
     for line in patch.split("\n"):
         if line.startswith("*** "):
@@ -167,7 +165,6 @@ def _names_in(path: str, text: str) -> "Iterator[str]":
 
 
 def _quoted(line: str) -> list[str]:
-    """Return the texts in quotes on a line."""
     parts = line.replace("'", '"').replace("`", '"').split('"')
     return parts[1::2] if len(parts) > 2 else []
 
@@ -181,7 +178,6 @@ def _start(text: str) -> str:
 
 
 def _imported(line: str) -> "Iterable[str]":
-    """Return the modules of a line that imports, in most languages."""
     bare = line.lstrip("#")
     end = 0
     while end < len(bare) and (bare[end].isalpha() or bare[end] == "_"):
@@ -233,7 +229,6 @@ def _declared(line: str) -> "Iterator[str]":
 
 
 def _installed(command: str) -> "Iterator[str]":
-    """Yield the packages that a shell's command installs: `npm install redis`."""
     installer = is_adding = False
     for token in command.translate(_ENDS).split():
         if token == ";":

@@ -41,5 +41,4 @@ def entry(teaser: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text as one line without our tags."""
     return " ".join(text.split()).replace(END, "&lt;/project-notes>").replace(START, "&lt;project-notes>")

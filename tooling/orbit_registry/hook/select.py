@@ -90,7 +90,9 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
         _show_options(fitting, options)
     drops += [miss for miss in misses if miss[0].number not in options]
     beyond += len(others.difference(triggers))
-    linked = _linked_matches(index, context, fitting, triggers, scores) if fitting or context.returned else []
+    leading = linked_rules(index, [match.row for match in fitting], context.returned)
+    by_rule = {number: triggers.get(number, []) + by for number, by in leading.items()}
+    linked = _narrow(index, context, by_rule, scores)[0]
     if not (fitting or linked):
         is_narrowed = any(reason != "below relevance" for _, reason in drops)
         return Selection([], 0, drops, "narrowed" if is_narrowed else "no match")
@@ -158,10 +160,7 @@ def _withhold(selection: Selection, holdout: int, session: str) -> None:
 
 
 def _find_triggers(index: "Index", context: Context, triggers: "Triggers", others: set[int]) -> None:
-    """Add what leads to each record, by its number: paths, tags, categories, errors, the project.
-
-    `others` gets the numbers beyond the first `EXAMINED` of a path or category.
-    """
+    """Add what leads to each record; `others` gets the numbers beyond the first `EXAMINED` of a path or category."""
     led = [(f"/{path}", index.match(path)) for path in dict.fromkeys(context.paths)]
     led += [(f"@{category}", index.hits_under("c", category)) for category in dict.fromkeys(context.categories)]
     led += [(f"${purpose}", index.hits_under("k", purpose)) for purpose in _purposes(context)]
@@ -186,7 +185,6 @@ def _find_triggers(index: "Index", context: Context, triggers: "Triggers", other
 
 
 def _purposes(context: Context) -> "Sequence[str]":
-    """Return what a command is for, or the commands that a prompt names."""
     if context.surface != PROMPT or not context.text:
         return context.purposes
     from orbit_registry.hook.question import purposes_asked  # tool calls, which most calls are, have no use for it
@@ -197,11 +195,7 @@ def _purposes(context: Context) -> "Sequence[str]":
 def _find_by_words(
     index: "Index", context: Context, triggers: "Triggers"
 ) -> "tuple[Mapping[int, float] | None, dict[int, float], list[tuple[Row, str]]]":
-    """Add what the words of a prompt or task lead to: the best `BY_WORDS` that may be shown.
-
-    Return the scores of all records, None where they decide about no rule; the scores of those that words lead to; and
-    the dropped records, with reasons, that nothing else leads to.
-    """
+    """Add what words lead to; return all scores (None: no rule asks for them), those added, and the dropped rows."""
     by_words: dict[int, float] = {}
     drops: list[tuple[Row, str]] = []
     if context.surface not in BY_WORDS or not context.text:
@@ -247,7 +241,6 @@ def _in_force(index: "Index", ranked: "Sequence[tuple[int, float]]") -> "Iterato
 
 
 def _find_options(index: "Index", context: Context, triggers: "Triggers", by_words: dict[int, float]) -> dict[int, int]:
-    """Add the decisions that reject what a text or an added name means; return the position of each one's option."""
     text = context.text if context.surface in (PROMPT, BRIEF) else ""
     if not (text or context.names) or not index.lookup(OPTIONS)[0]:
         return {}
@@ -261,7 +254,6 @@ def _find_options(index: "Index", context: Context, triggers: "Triggers", by_wor
 
 
 def _show_options(fitting: "list[Match]", options: "Mapping[int, int]") -> None:
-    """Let the matches that reject an option show it, once for each option."""
     from orbit_registry.hook.rejected_options import option_line
 
     for match in fitting:
@@ -279,10 +271,7 @@ def _narrow(
     index: "Index", context: Context, triggers: "Triggers", scores: "Mapping[int, float] | None",
     by_words: "Mapping[int, float]" = NO_SCORES,
 ) -> "tuple[list[Match], list[tuple[Row, str]], int]":  # fmt: skip
-    """Return the matches, the dropped records with reasons, and how many records were not examined.
-
-    Those that have a score in `by_words` come first, the best of them at once; then those of the narrowest scopes.
-    """
+    """Return the matches, the best by words first, the dropped records, and how many were not examined."""
     fitting: list[Match] = []
     drops: list[tuple[Row, str]] = []
     examined = 0
@@ -341,7 +330,6 @@ def bar_reason(row: "Row", now: float, project: str) -> str:
 def _drop_reason(
     row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "Mapping[int, float] | None" = None
 ) -> str:
-    """Return why a record is left out, whatever its session was shown; empty if it may be shown."""
     agents, tasks = row.words(AGENTS), row.words(TASKS)
     reason = bar_reason(row, context.now, context.project)
     if reason:
@@ -376,7 +364,6 @@ def _has(triggers: "Sequence[tuple[str, str]]", prefix: str) -> bool:
 
 
 def _helps_here(context: Context, triggers: "Sequence[tuple[str, str]]") -> bool:
-    """Say whether what is about how work is done fits the error, the command, or the prompt."""
     if _has(triggers, "~") or _has(triggers, "$"):
         return True
     if context.surface != PROMPT:
@@ -389,7 +376,6 @@ def _helps_here(context: Context, triggers: "Sequence[tuple[str, str]]") -> bool
 def _is_relevant_rule(
     row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "Mapping[int, float] | None"
 ) -> bool:
-    """Say whether something leads to a rule and it is relevant: by its score, or without a search by a path or link."""
     by = {trigger[0] for trigger, _ in triggers}
     direct = not by.isdisjoint("/=<")
     if scores is None:
@@ -403,19 +389,8 @@ def _is_relevant_rule(
     return bool(led) and scores.get(row.number, 0.0) >= context.min_relevance
 
 
-def _linked_matches(
-    index: "Index", context: Context, fitting: "list[Match]", triggers: "Triggers", scores: "Mapping[int, float] | None"
-) -> "list[Match]":
-    """Return the rules that only matching records lead to."""
-    leading = linked_rules(index, [match.row for match in fitting], context.returned)
-    return _narrow(index, context, {number: triggers.get(number, []) + by for number, by in leading.items()}, scores)[0]
-
-
 def linked_rules(index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, Sequence[str]]") -> "Triggers":
-    """Return the rules that are linked with some records in either direction and not among them, with their triggers.
-
-    `returned` are ids of further records, each with its links.
-    """
+    """Return the rules linked in either direction with some rows or `returned` ids (each with its links)."""
     here = {row.number for row in rows}
     is_linking = bool(index.hits_under("l", ""))
     leading: Triggers = {}
@@ -452,10 +427,7 @@ def compiled_pattern(pattern: str) -> str:
 
 
 def contains_pattern(pattern: str, text: str) -> bool:
-    """Say whether a normalized text contains a pattern, in which `*` is anything; one pass, whatever the pattern.
-
-    A star that matches nothing takes the spaces around it along: `a * b` is found in `a b`.
-    """
+    """Say whether a normalized text contains a pattern, in which `*` is anything: `a * b` is found in `a b`."""
     at = 0
     for piece in map(str.strip, pattern.split("*")):
         at = text.find(piece, at)

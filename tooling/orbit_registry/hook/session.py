@@ -88,11 +88,7 @@ class SessionLog:
             self.end()
 
     def forget(self, unless_within: float = 0) -> None:
-        """Forget the shown ids, because the agent's context no longer holds them; marks stay.
-
-        Hosts announce one compaction by several events in any order; a later one passes `unless_within` seconds and
-        changes nothing after a first one.
-        """
+        """Forget the shown ids after a compaction, which hosts may announce twice within `unless_within` seconds."""
         now = int(time())
         try:
             lines = self._lines()
@@ -108,7 +104,6 @@ class SessionLog:
             self.end()
 
     def _lines(self) -> list[str]:
-        """Open and lock the file, and return its lines; a file too large for a log is emptied."""
         folder = private_folder(self._root, "log", FOLDER)
         while True:
             self._handle = posix.open(f"{folder}/{self.name}", _FLAGS, 0o600)
@@ -133,11 +128,7 @@ def apply_caps(
     context: Context, fitting: list[Match], linked: list[Match], drops: "list[tuple[Row, str]]", beyond: int,
     shown_ids: "Iterable[str]", named_ids: "Collection[str]", difference: "Callable[[Row], str]",
 ) -> Selection:  # fmt: skip
-    """Return what is shown within the caps; a linked rule only with or after a record that leads to it.
-
-    `difference` says how a record's file differs from the indexed one: a changed one becomes a line that names the
-    file, a missing one is dropped. `named_ids` are those of records whose titles the session has.
-    """
+    """Return what is shown within the caps; a linked rule only with or after a record that leads to it."""
     already_shown = set(shown_ids)
     every = linked
     if len(fitting) + len(linked) + beyond <= FEW:
@@ -178,10 +169,7 @@ def _within_caps(
     context: Context, fitting: list[Match], drops: "list[tuple[Row, str]]", beyond: int, shown_ids: "Iterable[str]",
     named_ids: "Collection[str]", difference: "Callable[[Row], str]",
 ) -> Selection:  # fmt: skip
-    """Return the first matches that the session was not shown and that caps and budgets leave room for.
-
-    Others are named by title as far as the budget goes, none twice in a session.
-    """
+    """Return the first matches for which caps and budgets leave room; others are named by title, once a session."""
     already_shown = set(shown_ids)
     room = PER_SESSION - len(already_shown)
     remaining, procedural = context.tokens - FRAME_TOKENS, PROCEDURAL_TOKENS
@@ -232,10 +220,7 @@ def _name(
     selection: Selection, capped: "list[tuple[Match, str]]", room: int, named_ids: "Collection[str]",
     difference: "Callable[[Row], str]",
 ) -> None:  # fmt: skip
-    """Name records that a cap leaves out by title within some tokens, drop all of them, and count the others.
-
-    The cap of a category is there to show a few of many, so these are not named.
-    """
+    """Name by title what a cap leaves out; not of a category, whose cap is there to show a few of many."""
     for match, reason in capped:
         row, cost = match.row, tokens(match.title) + 1
         is_named = False

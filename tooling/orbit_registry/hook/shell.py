@@ -30,10 +30,7 @@ _WITH_FOLDER_OPTION = frozenset(("git", "make", "tar", "ninja", "gmake"))
 
 
 class CommandPaths:
-    """Paths of a command: `paths`, `candidate_paths` (words, paths only where such a file exists), `reads` of both.
-
-    `purposes` are those of the programs in it.
-    """
+    """Paths of a command: `paths`, `candidate_paths` (paths only where such a file exists), `reads` of both."""
 
     __slots__ = ("candidate_paths", "is_patch", "paths", "purposes", "reads")
 
@@ -77,7 +74,6 @@ def paths_in_command(command: str | list[str]) -> CommandPaths:
 
 
 def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) -> None:
-    """Read the commands of a shell text, each with the folder that it runs in."""
     outer: list[str | None] = []
     words: list[str] = []
     tokens, inner = Scanner(text).run()
@@ -181,7 +177,6 @@ def _changed_folder(folder: str | None, arguments: list[str]) -> str | None:
 
 
 def _read_arguments(result: CommandPaths, name: str, arguments: list[str], folder: str | None) -> None:
-    """Add the paths among a command's arguments."""
     unsure = name in _SEARCHERS and "-f" not in arguments
     read = name in _READERS and not any(word.startswith(("-i", "--in-place")) for word in arguments)
     here = folder
@@ -363,7 +358,6 @@ class Scanner:
         self.at += 1
 
     def _variable(self) -> None:
-        """Read a variable: the working folder and the project's folder are known."""
         text, at = self.text, self.at + 1
         after = text[at : at + 1]
         if after == "(":

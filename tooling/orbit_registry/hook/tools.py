@@ -50,7 +50,6 @@ def take_other(call: calls.Call, name: str, arguments: object) -> None:
 
 
 def _take_own(call: calls.Call, name: str, arguments: "Payload") -> None:
-    """Add the arguments of one of an agent's own tools."""
     call.paths = calls.named_paths(arguments)
     patch = "" if name in SHELLS else next(filter(_is_patch, (calls.field(arguments, key) for key in PATCH_FIELDS)), "")
     if name in SEARCHES:
@@ -103,7 +102,6 @@ def _take_command(call: calls.Call, command: object) -> None:
 
 
 def _walk(call: calls.Call, arguments: object) -> None:
-    """Add every text under a key that names a path, within bounds."""
     pending: list[tuple[str, object, int]] = [("", arguments, 0)]
     examined = 0
     while pending and examined < MOST_VALUES and len(call.paths) + len(call.candidate_paths) < calls.MOST_PATHS:

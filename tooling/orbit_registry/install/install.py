@@ -24,10 +24,7 @@ LARGEST = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class HookState:
-    """State of one settings file: installed or not, current or not, what was or would be changed.
-
-    `launcher` says that `.orbit/hook.sh` was, or would be, written or removed too.
-    """
+    """State of one settings file, and what was or would be changed, in it and in the `launcher` `.orbit/hook.sh`."""
 
     agent: Agent
     scope: Scope
@@ -56,10 +53,7 @@ class HookState:
 
 
 def command_of(agent: Agent, scope: Scope, root: Path) -> str:
-    """Return the shell command that an agent runs; it exits with 0 whatever is missing, because 2 would stop the tool.
-
-    It stays the same while Python and the package stay in place: agents ask their user about a changed command.
-    """
+    """Return the shell command of the hook, stable across upgrades; it exits with 0, because 2 stops the tool."""
     words = shlex.join(
         [sys.executable, "-I", "-S", "-E", str(Path(reader.__file__).with_name("launch.py")), agent.name]
     )
@@ -164,11 +158,7 @@ def _agent_folders(root: Path, agent: Agent) -> Iterator[Path]:
 
 
 def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> str | None:
-    """Return the installed command, to be run; None if there is none.
-
-    A repository may bring settings with a command that looks like ours, so only today's command, to the letter, is
-    returned.
-    """
+    """Return the installed command; only today's to the letter: a repository may bring one that looks like it."""
     scope, file = settings_file(agent, scope)
     path = settings_path(root, file)
     text = file_text(path)
@@ -189,7 +179,6 @@ def _is_started(root: Path, but: Path) -> bool:
 
 
 def _below_top(root: Path) -> str:
-    """Return the path from the repository's top to the workspace, with a slash at its end; empty at the top."""
     top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
     return f"{root.relative_to(top).as_posix()}/" if top != root else ""
 

@@ -131,8 +131,7 @@ COMMAND = "ORBIT_COMMAND"  # placeholder of the command in the template of a com
 
 
 class SettingsFormat(Protocol):
-    """Our entries in one kind of settings file. Every method raises RefusedError for a text that is no settings; `what`
-    names the file in it."""
+    """Our entries in one kind of settings file; `what` names the file in the RefusedError for a text that is none."""
 
     def with_entries(self, text: str | None, command: str, what: str) -> str:
         """Return the settings with our entries, and none of an earlier version; None means no file."""
@@ -226,7 +225,6 @@ class JsonSettings:
         ]
 
     def _without_in(self, text: str, event: str) -> str:
-        """Remove our handlers from one event, then entries and the event if they were ours alone."""
         member = _item(self._hooks(text), event)
         if not isinstance(member.value, list):
             return text
@@ -348,5 +346,4 @@ class CommandFileSettings:
         return json.dumps(command, ensure_ascii=True)[1:-1]
 
     def _unquoted(self, text: str) -> str:
-        """Return the command; ValueError for a text that is none."""
         return " ".join(shlex.split(text)) if self.spec.language == "shell" else str(json.loads(f'"{text}"'))

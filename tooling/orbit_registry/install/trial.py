@@ -73,8 +73,6 @@ class Cost:
 
 
 class _Call:
-    """One made-up session in which an agent edits a file."""
-
     def __init__(self, workspace: Workspace, agent: Agent, path: str) -> None:
         session = f"trial-{secrets.token_hex(6)}"
         words = {ROOT: str(workspace.root), PATH: str(workspace.root / path), SESSION: session}
@@ -84,7 +82,6 @@ class _Call:
         self._environment = {**os.environ, **{name: words.get(word, word) for name, word in agent.environment.items()}}
 
     def run(self, command: str) -> subprocess.CompletedProcess[bytes]:
-        """Run a command with the call's payload."""
         return subprocess.run(
             ["/bin/sh", "-c", command],
             input=self._content,
@@ -96,7 +93,6 @@ class _Call:
         )
 
     def forget(self) -> None:
-        """Remove the session log."""
         self._ledger.unlink(missing_ok=True)
 
 
@@ -171,7 +167,6 @@ def _at(reply: Any, way: tuple[str, ...]) -> Any:
 
 
 def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:
-    """Return a tracked file with a pushed record."""
     if not isinstance(index, Index):
         return None
     try:
@@ -181,13 +176,14 @@ def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:
     for file in files:
         for hit in index.match(file):
             row = index.row(hit >> 32)
-            if row is not None and not row.flags & BROAD and index.is_current(row) and not row.is_expired(time.time()):
+            if row is None or row.flags & BROAD or row.is_expired(time.time()):
+                continue
+            if not index.difference(row):
                 return file
     return None
 
 
 def _spent(work: Callable[[], object]) -> float:
-    """Return the CPU time in milliseconds of the processes that some work starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     work()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

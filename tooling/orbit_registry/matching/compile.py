@@ -134,7 +134,6 @@ def _is_held_back(part: Part) -> bool:
 
 
 def _keys(row: Sequence[str]) -> list[str]:
-    """Return the keys of a whole record."""
     keys = [f"t{tag}" for tag in row[reader.TAGS].split(LIST)] if row[reader.TAGS] else []
     if row[reader.CATEGORY]:
         keys.append(f"c{row[reader.CATEGORY]}")
@@ -257,13 +256,11 @@ class _Heap:
         self.length = 1  # nothing begins at 0, so that 0 can say that there is nothing
 
     def add(self, text: bytes) -> int:
-        """Add a text of less than 64 KB and return its position in the heap."""
         self.parts.append(text)
         self.length += len(text)
         return (self.length - len(text)) << 16 | len(text)
 
     def add_all(self, texts: Sequence[bytes]) -> list[int]:
-        """Add texts of any length and return where each starts, and where the last one ends."""
         starts = _starts(map(len, texts))
         positions = [self.length + start for start in starts]
         self.parts += texts
@@ -334,11 +331,7 @@ class Origin:
 
 @lru_cache(maxsize=65_536)
 def entry_of(text: str) -> str | None:
-    """Return what a glob is compiled to; None for one that can't be read, which matches nothing.
-
-    One text an alternative: whether its key decides, its canonical text, extension (with its dot), depth, then the
-    keys under which it may be stored. A symbol is compiled to the one path that it names.
-    """
+    """Return a glob's alternatives compiled (decides, text, extension, depth, keys); None for an unreadable one."""
     if text.startswith(SYMBOL):
         return LIST.join(["1", _plain_glob(text), "", "", f"p{text.removeprefix(SYMBOL).partition('::')[0]}"])
     glob = parse_glob(text)
@@ -348,7 +341,6 @@ def entry_of(text: str) -> str | None:
 
 
 def _plain_glob(text: str) -> str:
-    """Return a glob; of a symbol the one that matches its file."""
     return symbol_glob(text.removeprefix(SYMBOL)) if text.startswith(SYMBOL) else text
 
 
@@ -488,7 +480,6 @@ def _first_sentence(text: str) -> str:
 
 
 def _section(prose: str, key: str) -> str:
-    """Return the text of the first section of a kind, with those below it."""
     headings = list(_HEADING.finditer(prose))
     for position, heading in enumerate(headings):
         if section_key(heading["name"] or heading["run_in"]) == key:
@@ -499,12 +490,10 @@ def _section(prose: str, key: str) -> str:
 
 
 def _level(heading: re.Match[str]) -> int:
-    """Return a heading's level; one that begins a line in bold letters is below all others."""
     return len(heading["mark"] or "#######")
 
 
 def _category(record: Record) -> str:
-    """Return a record's category: the one that its kind's schema gives where it states none."""
     category = record.text("category")
     if category is not None:
         return category

@@ -41,11 +41,7 @@ _PUSHED_KEYS = (_PUSHED, "procedural", "doubted", "unstated", "rule", "link", "c
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A record that applies; `matched_by` pairs each target with the glob, symbol or "".
-
-    A target is a prefix of `hook.context.TRIGGERS` and a path, a tag, the id of a record that leads to it, or a text of
-    a closed record whose place it took.
-    """
+    """A record that applies; `matched_by` pairs targets, behind a prefix of `TRIGGERS`, with glob, symbol or ""."""
 
     row: Row
     matched_by: tuple[tuple[str, str], ...]
@@ -154,13 +150,13 @@ def match(
     seconds, current_project = time.time() if now is None else now, working_project(project)
     ways: dict[int, list[tuple[str, str]]] = {}
     for path in dict.fromkeys(project_path(path) for path in paths):
-        for hit in index.match(path, None, everything):
+        for hit in index.match(path, everything):
             row = _row(index, hit >> 32)
             ways.setdefault(hit >> 32, []).append((f"/{path}", index.glob_of(row, hit)))
         for hit in index.hits_under(reader.REPLACED, path):
             ways.setdefault(hit >> 32, []).append((f"<{path}", ""))
     for tag in dict.fromkeys(name for tag_name in tags for name in workspace.config.names_of(tag_name)):
-        for hit in index.hits_under("t", tag, None, everything):
+        for hit in index.hits_under("t", tag, everything):
             ways.setdefault(hit >> 32, []).append((f"#{tag}", ""))
 
     def valid_matches(ways: Mapping[int, Sequence[tuple[str, str]]]) -> list[Match]:
@@ -171,7 +167,8 @@ def match(
             if is_other_project(row.values[reader.PROJECT], current_project):
                 continue
             expired = row.is_expired(seconds)
-            if (everything or not expired) and (task is None or not tasks or task in tasks) and index.is_current(row):
+            is_for_task = task is None or not tasks or task in tasks
+            if (everything or not expired) and is_for_task and not index.difference(row):
                 matches.append(Match(row, tuple(ways[number]), expired, row.doubt(seconds)))
         return matches
 
@@ -192,10 +189,7 @@ def scope_widths(workspace: Workspace, index: Index) -> Mapping[int, int]:
 
 
 def explain(workspace: Workspace, path: str, *, project: str = "", now: float | None = None) -> list[Verdict]:
-    """Return a verdict on every record that is related to a path: those that are shown first, in rank order.
-
-    The index is read without a sync, as a hook does; where there is none, one is made.
-    """
+    """Return verdicts on all records related to a path, shown ones first, by the index as the hook finds it."""
     path = project_path(path)
     index = open_index(workspace)
     if not isinstance(index, Index):
@@ -239,7 +233,6 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
 
 
 def _standing(index: Index, row: Row, now: float, project: str) -> str:
-    """Return the key of the verdict on a record whose glob matches a path."""
     is_live = row.values[reader.PHASE] == "live"
     is_procedural = row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural"
     verdict = "rule" if row.values[reader.GATE] == LINKED else "procedural" if is_procedural else _PUSHED

@@ -77,10 +77,7 @@ def personal_of(workspace: Workspace) -> Personal | None:
 
 
 def personal_records(workspace: Workspace, project: Iterable[Record]) -> list[Record]:
-    """Return the personal records as searches of their owner show them: marked, their files from the home folder.
-
-    Those that a record of the project overrides, by its id, its headline or a link, are left out.
-    """
+    """Return the marked personal records that no record of the project overrides, by id, headline or link."""
     personal = personal_of(workspace)
     if personal is None or not personal.records:
         return []
@@ -100,10 +97,7 @@ def personal_records(workspace: Workspace, project: Iterable[Record]) -> list[Re
 
 
 def personal_parts(workspace: Workspace, personal: Personal | None, project: Sequence[Part]) -> list[Part]:
-    """Return personal records compiled; those that `project` overrides are included but not pushed.
-
-    A record of the project overrides one that has its id, says the same in its headline, or that it links to.
-    """
+    """Return personal records compiled; those with an id, headline or link of a project's record are not pushed."""
     if personal is None:
         return []
     live = [part.row for part in project if part.pushed]
@@ -127,5 +121,4 @@ def is_personal(row: Row) -> bool:
 
 
 def _headline(row: Sequence[str]) -> str:
-    """Return a record's headline in the form that is compared."""
     return " ".join(row[reader.TEASER].partition("\n")[0].partition("] ")[2].casefold().split())

@@ -51,10 +51,7 @@ IsCommon = Callable[[str], bool]
 
 
 def rejected_rows(records: Iterable[Record], count_of: Callable[[str], int]) -> dict[str, tuple[str, ...]]:
-    """Return the rejected options of live decisions as rows of the index hold them, by the record's path.
-
-    `count_of` says in how many records a word is.
-    """
+    """Return rejected options of live decisions as rows of the index; `count_of`: how many records have a word."""
     live = [record for record in records if record.phase == "live"]
     with_options = [record for record in live if record.rejected]
     if not with_options:
@@ -80,7 +77,6 @@ def _accepted(record: Record) -> tuple[str, ...]:
 
 
 def _rows(record: Record, decisions: Sequence[_Decision], is_common: IsCommon) -> Iterator[str]:
-    """Yield a row for each option: the phrases that name it, then what is shown."""
     later = [
         decision.accepted
         for decision in decisions
@@ -122,10 +118,7 @@ def _phrases(name: str, is_common: IsCommon) -> Iterator[str]:
 
 
 def _names(name: str) -> Iterator[tuple[str, bool]]:
-    """Yield an option's names: without what is in brackets, that itself where it is a short name, each of `A or B`.
-
-    With each comes whether it is the whole name.
-    """
+    """Yield an option's names (without brackets, a short one in them, each of `A or B`), and if it is whole."""
     bare = _BRACKET.sub("", name).strip() or name
     inside = [text for text in _BRACKET.findall(name) if len(text.split()) <= 3 and not _EXAMPLES.search(text)]
     for text in (bare, *inside):

@@ -81,7 +81,6 @@ def _blob_names(root: Path, path: str) -> set[str]:
 
 
 def _trusted_commit(workspace: Workspace) -> str | None:
-    """Return the default branch's commit, empty where there is no such branch; None where everything is trusted."""
     is_configured = workspace.trusts_only_default_branch
     files = _ref_files(workspace)
     if not files:
@@ -106,7 +105,6 @@ def trust_files(workspace: Workspace) -> list[Path]:
 
 
 def _ref_files(workspace: Workspace) -> list[Path]:
-    """Return every file that may say where the default branch is; none outside git."""
     git_dir = git_folder(workspace.root)
     if git_dir is None:
         return []
@@ -235,14 +233,12 @@ def _entries(reading: Reading) -> Sequence[RecordFolder]:
 
 
 def _line(workspace: Workspace, reading: Reading, entry: RecordFolder) -> str:
-    """Return what tells a record's files from their earlier selves."""
     votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else "-"
     file_stamp = stamp(f"{workspace.root}/{entry.path}")
     return f"{entry.path}\n{file_stamp} {reading.states[entry.path].sha256} {votes} {entry.has_body} {entry.pending}"
 
 
 def _tracked(workspace: Workspace) -> Sequence[str]:
-    """Return the tracked files from the root; none outside git, where no scope is broad."""
     try:
         return workspace.git.tracked() or ()
     except GitStoppedError:
@@ -264,7 +260,6 @@ def _causes(workspace: Workspace, records: Iterable[Record]) -> dict[str, str]:
 
 
 def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
-    """Return the bytes of an index, and how many records it holds."""
     from orbit_registry.matching.rejected import rejected_rows  # syncs that find nothing to do need no stemmer
 
     half_life, windows = half_life_days(), volatility_windows(workspace.config)
@@ -306,7 +301,6 @@ def _successors(records: Sequence[Record]) -> dict[str, list[str]]:
 
 
 def _weights(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> Weights:
-    """Return what words weigh in the records; it takes most of the time that an index does."""
     from orbit_registry.search.index import index_of  # syncs that find nothing to do need no stemmer
 
     records = list(filled)
