@@ -214,12 +214,24 @@ def test_the_keyboard_leads_to_a_hit(site: str, tab: Tab, width: int) -> None:
     assert tab.console == []
 
 
-def test_no_data_is_loaded_before_the_box_has_the_focus(site: str, tab: Tab) -> None:
+def test_titles_are_read_at_the_focus_and_words_at_the_first_key(site: str, tab: Tab) -> None:
     paths: list[str] = []
     tab.page.on("request", lambda request: paths.append(urlsplit(request.url).path))
     page = tab.go(site)
     page.wait_for_load_state("networkidle")
     assert not [path for path in paths if path.startswith("/search/")]
-    with page.expect_response("**/search/titles.json"), page.expect_response("**/search/words.json"):
+    with page.expect_response("**/search/titles.json"):
         page.keyboard.press("/")
+    page.wait_for_load_state("networkidle")
+    assert "/search/words.json" not in paths
+    with page.expect_response("**/search/words.json"):
+        page.keyboard.type("redis")
     assert not [path for path in paths if "worker" in path or "search_index" in path]
+
+
+def test_titles_are_found_while_the_words_are_read(site: str, tab: Tab) -> None:
+    tab.page.route("**/search/words.json", lambda route: None)  # which never arrive
+    page = tab.go(site)
+    page.keyboard.press("/")
+    page.keyboard.type("redis")
+    expect(page.locator("[aria-label=Records] [role=option]").first).to_contain_text("Redis")

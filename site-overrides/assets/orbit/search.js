@@ -205,6 +205,21 @@ const budgetOf = (text) => {
 };
 const plain = (text) => text.toLowerCase().split(/\s+/).filter(Boolean).join(" ");
 
+/* Returns the words of titles alone, in the form of the file of words, which is read after the first key. */
+export const titleWords = ({ records }) => {
+  const none = { lengths: [], factor: 1, norm: [1, 0], words: {}, terms: {} };
+  const terms = {}, before = {};
+  const lengths = records.map(([, title], row) => {
+    const list = [...new Set(words(title))];
+    for (const word of list) {
+      (terms[word] ??= []).push(row - (before[word] ?? 0), 1);
+      before[word] = row;
+    }
+    return list.length;
+  });
+  return { common: [], records: { ...none, lengths, terms, owners: [...records.keys()] }, pages: { ...none, pages: [], sections: [] } };
+};
+
 /* Returns what finds records and pages: each takes what is typed and returns numbers, the best first. */
 export const finder = ({ records, looks, names }, data) => {
   const texts = new Texts(data.records, data.common), sections = new Texts(data.pages, data.common);

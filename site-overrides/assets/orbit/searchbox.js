@@ -1,5 +1,5 @@
 /* The search box in the header and the page for a missing address; search.js finds, this draws. */
-import { finder } from "./search.js";
+import { finder, titleWords } from "./search.js";
 
 const MOST_RECORDS = 10, MOST_PAGES = 5;
 const SNIPPET = 150;
@@ -19,6 +19,14 @@ const read = async (address) => {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   return answer;
+};
+const once = (make) => {
+  let promise = null;
+  const retry = (error) => {
+    promise = null;
+    throw error;
+  };
+  return () => (promise ??= make().catch(retry));
 };
 const urlOf = ({ looks }, [id, , look, , url]) => url ?? `${looks[look].folder}${id}/`;
 
@@ -67,15 +75,17 @@ const openBox = (box) => {
   const toggle = document.getElementById("__search");
   const data = new URL(box.dataset.orbitSearch, location);
   const root = new URL("..", data);
-  let titles = null, finding = null, active = -1, shown = "", timer = 0;
-  const load = () => (titles ??= read(new URL("titles.json", data)).then((answer) => answer.json()));
-  const ready = () =>
-    (finding ??= Promise.all([load(), read(new URL("words.json", data)).then((answer) => answer.json())])
-      .then(([records, words]) => ({ records, words, find: finder(records, words) }))
-      .catch((error) => {
-        titles = finding = null;
-        throw error;
-      }));
+  let full = null, active = -1, shown = "", timer = 0;
+  const json = (name) => read(new URL(name, data)).then((answer) => answer.json());
+  const found = (records, words) => ({ records, words, find: finder(records, words) });
+  const load = once(() => json("titles.json"));
+  const ofTitles = once(() => load().then((records) => found(records, titleWords(records))));
+  const ready = once(async () => (full = found(...(await Promise.all([load(), json("words.json")])))));
+  /* Draws the records whose titles the question finds, until the words of all texts are read. */
+  const drawTitles = async (text) => {
+    const quick = await ofTitles();
+    if (!full && text === input.value && quick.find.records(text).length) draw(text, quick);
+  };
   const options = () => [...list.querySelectorAll("[role=option]")];
   const choose = (number) => {
     const all = options();
@@ -141,9 +151,11 @@ const openBox = (box) => {
     }
     if (text === shown) return;
     shown = text;
+    choose(-1);
     try {
-      const found = await ready();
-      if (text === input.value) draw(text, found);
+      if (!full) drawTitles(text).catch(() => {});
+      await ready();
+      if (text === input.value && active < 0) draw(text, full);
     } catch {
       shown = "";
       status.textContent = "The search could not be loaded.";
@@ -152,8 +164,7 @@ const openBox = (box) => {
   const enter = () => {
     open(true);
     show();
-    const idle = globalThis.requestIdleCallback ?? setTimeout;
-    load().then(() => idle(() => ready().catch(() => {})), () => (titles = null)); // the first key need not wait for the words
+    ofTitles().catch(() => {});
   };
   input.addEventListener("focus", enter);
   input.addEventListener("input", show);

@@ -254,7 +254,8 @@ class Expansion:
     def _lists(self) -> None:
         for index in self.indexes.values():
             title = index.kind.labels
-            pages = {url: (title, index.html(url, self.relations, self.site)) for url in [*index.pages][1:]}
+            later = enumerate([*index.pages][1:], start=2)
+            pages = {url: (f"{title}, page {n}", index.html(url, self.relations, self.site)) for n, url in later}
             if index.timed:
                 url = timeline.url(index.kind)
                 content = index.switch(url) + timeline.timeline_html(index.kind, index.records)

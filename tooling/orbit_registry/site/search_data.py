@@ -16,7 +16,7 @@ from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.words import status_css
 
 TITLES, WORDS = "search/titles.json", "search/words.json"
-"""What the box reads when it gets the focus, and what it reads after that."""
+"""What the box reads when it gets the focus, and what it reads at the first key."""
 GENERATED = ("search/search_index.json", "search.json")  # where MkDocs and Zensical write the sections of pages
 LONGEST_LEAD = 160
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
