@@ -1,9 +1,11 @@
 """What every test shares: a home of its own, no network, and real git repositories; no test data lives here."""
 
+import gc
 import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +17,12 @@ from hypothesis import settings
 # A busy machine is no bug, and forty examples find what a hundred do; where CI is set, they are the same each time.
 settings.register_profile("orbit", deadline=None, max_examples=40)
 settings.load_profile("orbit")
+
+# Without compiled modules each program that a test starts compiles the package anew.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# What pytest keeps is never garbage: looking through it as often as usual takes a tenth of the time.
+gc.set_threshold(20_000, 20, 100)
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPORA = ROOT.parent / "shared" / "corpora"

@@ -20,7 +20,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a copy of the package that has the made-up agent's file."""
     folder = tmp_path_factory.mktemp("site")
     source = Path(orbit_registry.__file__).parent
-    shutil.copytree(source, folder / "orbit_registry", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(source, folder / "orbit_registry")
     shutil.copy(CASE, folder / "orbit_registry/agents/madeup.py")
     return folder
 

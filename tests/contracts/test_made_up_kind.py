@@ -155,9 +155,9 @@ def test_the_site_has_its_page_and_its_index(shell: Shell, tmp_path: Path) -> No
 
 def test_a_kind_can_be_shipped_without_python(git_repo: Path, tmp_path: Path) -> None:
     package = tmp_path / "package/orbit_registry"
-    shutil.copytree(SHIPPED.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(SHIPPED.parent, package)
     shutil.copytree(CASES / "experiment", package / "kinds/experiment")
-    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
 
     def orbit(*arguments: str, code: int = 0) -> Any:
         command = [sys.executable, "-m", "orbit_registry.cli.main", *arguments, "--format", "json"]
