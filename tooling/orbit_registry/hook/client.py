@@ -10,7 +10,7 @@ from time import monotonic, time
 
 from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, working_project
 from orbit_registry.hook.events import MOMENTS, Event, append
-from orbit_registry.hook.index import ID, OPTIONS, NoIndex, open_index
+from orbit_registry.hook.index import FORBIDDEN, ID, OPTIONS, NoIndex, open_index
 from orbit_registry.hook.payload import parse_json
 from orbit_registry.hook.project import HOSTS, note_host_session, pending_count, project_paths, project_root, prune
 from orbit_registry.hook.render import render
@@ -184,10 +184,15 @@ class HookCall:
             text = f"{index.unread} record{'' if index.unread == 1 else 's'} could not be read: run orbit check"
             call.message = f"{call.message}\n{text}" if call.message else text
         context = context_of(call, paths, event.at)
+        edit = (call.arguments, paths[0] if paths else "", root, call.folder or root)
         if call.arguments and index.lookup(OPTIONS)[0]:
             from orbit_registry.hook.rejected_options import added_names  # only where decisions reject something
 
-            context.names = added_names(call.arguments, paths[0] if paths else "", root)
+            context.names = added_names(*edit)
+        if call.arguments and index.lookup(FORBIDDEN)[1]:
+            from orbit_registry.hook.forbidden_words import forbidden  # only where checks forbid words
+
+            context.breaks = forbidden(index, *edit)
         chosen = select(index, context, session_log)
         if call.error:
             rows = (index.row(number) for number, _ in error_matches(index, call.error))

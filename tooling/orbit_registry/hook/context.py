@@ -76,8 +76,9 @@ class Context:
     """Request of a selection; paths count from the project's root, `now` in seconds since 1970."""
 
     __slots__ = (
-        "agent", "budgets", "categories", "error", "min_relevance", "names", "now", "paths", "per_call", "per_category",
-        "project", "purposes", "returned", "surface", "tags", "task", "task_class", "text", "tokens", "widths",
+        "agent", "breaks", "budgets", "categories", "error", "min_relevance", "names", "now", "paths", "per_call",
+        "per_category", "project", "purposes", "returned", "surface", "tags", "task", "task_class", "text", "tokens",
+        "widths",
     )  # fmt: skip
 
     def __init__(
@@ -91,7 +92,8 @@ class Context:
         """Take the request.
 
         `categories` are an agent's: each leads to its records, and records of others are left out. `purposes` are those
-        of a command, `names` packages and modules that are about to be added. `per_category` and `per_call` of 0 are no
+        of a command, `names` packages and modules that are about to be added. `breaks`: key, word and line of each
+        record, by number, that forbids a word in a new text. `per_category` and `per_call` of 0 are no
         cap; `tokens` are those of the whole reply, `budgets` those of a kind's records. `returned` are ids that the
         surface answers with anyway, each with its links: they lead to rules as shown records do. `widths` are the
         numbers of files in the scopes of records: where given, narrow ones come first.
@@ -102,6 +104,7 @@ class Context:
         self.categories, self.per_category, self.per_call, self.tokens = categories, per_category, per_call, tokens
         self.returned, self.budgets, self.widths = returned or {}, budgets or {}, widths or {}
         self.purposes, self.names = purposes, names
+        self.breaks: Mapping[int, tuple[str, str, str]] = {}
 
 
 class Match:
@@ -126,9 +129,9 @@ class Match:
 
 
 TRIGGERS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link", "$": "command", "!": "option",
-            "<": "superseded"}  # fmt: skip
+            "<": "superseded", "%": "forbidden"}  # fmt: skip
 """Prefixes of triggers: a path, a tag, a category, a pattern of errors, a shown record, a command's purpose, a rejected
-option, a closed record whose place it took."""
+option, a closed record whose place it took, a word that its check forbids."""
 
 
 class Selection:

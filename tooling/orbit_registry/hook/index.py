@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Folder = tuple[list[tuple[int, int]], list[int], tuple[int, ...]]
 
-FORMAT = 10
+FORMAT = 11
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
@@ -45,11 +45,12 @@ LONGEST_TAIL = 1 << 20  # bytes behind the index itself: lines with a hash of wh
 (  # fields of a row
     ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, ORIGIN, TEASER, CHECKSUM, GATE, CATEGORY, EXPIRES_AT, PRIORITY,
     UPDATED_AT, RANK, VOTES, PROJECT, PLACE, STALE, AGES_AT, ERROR, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, LINKS,
-    SAME, NOTE, GLOBS, REJECTED,
-) = range(32)  # fmt: skip
-FIELDS = 32
+    SAME, NOTE, GLOBS, REJECTED, CHECKS,
+) = range(33)  # fmt: skip
+FIELDS = 33
 LIST = "\x1f"
 OPTIONS = "o"  # axis of the rejected options, each under the first word of its names; alone it says that there are any
+FORBIDDEN, FORBIDDEN_IN = "n", "n/"  # axes of words that checks forbid, and of the globs of the files
 REPLACED = "r"  # axis of what took the place of closed records, under each one's id and the paths of its texts
 PHRASES, EXACT = "\x1e", "="
 """What parts an option's names and the text that is shown; prefix of a name that only an import can mean."""

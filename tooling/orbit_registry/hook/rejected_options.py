@@ -4,8 +4,8 @@ It is loaded only where the index holds rejected options. Of an edit, lines of i
 """
 
 from orbit_registry.hook.call import LONGEST_TEXT, PATCH, field
+from orbit_registry.hook.edits import edits_in
 from orbit_registry.hook.index import DAMAGE, EXACT, ID, OPTIONS, PHRASES, REJECTED
-from orbit_registry.hook.project import content_of
 from orbit_registry.hook.tools import ADDING
 from orbit_registry.hook.words import words
 
@@ -16,11 +16,8 @@ if TYPE_CHECKING:
     from orbit_registry.hook.call import Payload
     from orbit_registry.hook.index import Index, Row
 
-MOST_NAMES, LONGEST_LINE, LONGEST_FILE = 200, 400, 400_000
-"""Names of a call that are looked up, characters of a line and of a text that are read."""
-NEW = ("content", "new_string", "newString", "new_str", "file_text", "replacement", "insert_text", "code_edit",
-       "new_source", "newText", "contents")  # fmt: skip
-OLD = ("old_string", "oldString", "old_str", "oldText")
+MOST_NAMES, LONGEST_LINE = 200, 400
+"""Names of a call that are looked up, characters of a line that are read."""
 ADOPTING = ("use", "using", "adopt", "adopting", "switch", "switching", "move", "migrate", "introduce", "choose", "try")
 """Words before the name of what the user wants to use; small words between them do not count."""
 _IMPORTS = frozenset(
@@ -93,32 +90,15 @@ def _is_adopted(phrase: str, joined: str) -> bool:
 # ------------------------------------------------------------------------------------------- names that a call adds
 
 
-def added_names(arguments: "Payload", path: str, root: str) -> list[str]:
+def added_names(arguments: "Payload", path: str, root: str, folder: str = "") -> list[str]:
     """Return the packages and modules that a tool's input adds; `path` is the file's, from the root, if it is one."""
     names: dict[str, None] = {}
     command = field(arguments, "command")
     if PATCH not in command:
         names.update(dict.fromkeys(_installed(command)))
-    for text in arguments.values():
-        if isinstance(text, str) and PATCH in text[:LONGEST_TEXT]:
-            for file, new, old in _hunks(text[:LONGEST_FILE]):
-                names.update(_difference(file, new, old))
-    edits = arguments.get("edits")
-    for edit in (arguments, *(edits if isinstance(edits, list) else ())):
-        if isinstance(edit, dict) and path:
-            new, old = field(edit, *NEW)[:LONGEST_FILE], field(edit, *OLD)
-            added = _difference(path, new, old)
-            if added and not old and (current := _current(f"{root}/{path}")) != new:  # it is not written yet
-                added = _difference(path, new, current)
-            names.update(added)
+    for file, new, old in edits_in(arguments, path, root, folder):
+        names.update(_difference(file, new, old))
     return list(names)[:MOST_NAMES]
-
-
-def _current(path: str) -> str:
-    try:
-        return content_of(path, LONGEST_FILE).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""
 
 
 def _difference(path: str, new: str, old: str) -> dict[str, None]:
@@ -127,19 +107,6 @@ def _difference(path: str, new: str, old: str) -> dict[str, None]:
         for name in _names_in(path, old):
             names.pop(name, None)
     return names
-
-
-def _hunks(patch: str) -> "Iterator[tuple[str, str, str]]":
-    path, added, removed = "", list[str](), list[str]()
-    for line in patch.split("\n"):
-        if line.startswith("*** "):
-            yield path, "\n".join(added), "\n".join(removed)
-            path, added, removed = line.partition(": ")[2].strip(), [], []
-        elif line[:1] == "+":
-            added.append(line[1:])
-        elif line[:1] == "-":
-            removed.append(line[1:])
-    yield path, "\n".join(added), "\n".join(removed)
 
 
 def _names_in(path: str, text: str) -> "Iterator[str]":

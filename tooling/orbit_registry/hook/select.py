@@ -65,17 +65,9 @@ ALWAYS, BY_PATH, LINKED = "always", "path", "relevant_and_linked"
 
 def select(index: "Index", context: Context, session_log: "SessionLog | None" = None) -> Selection:
     """Return the records to show; the session log, if any, has noted them as shown."""
-    has_request = (
-        context.paths
-        or context.tags
-        or context.text
-        or context.error
-        or context.categories
-        or context.returned
-        or context.purposes
-        or context.names
-    )
-    if not (has_request or context.surface == SESSION):
+    request = (context.paths, context.tags, context.text, context.error, context.categories, context.returned,
+               context.purposes, context.names, context.breaks)  # fmt: skip
+    if not (any(request) or context.surface == SESSION):
         return Selection([], 0, [], "nothing asked")
     triggers: Triggers = {}
     others: set[int] = set()
@@ -85,9 +77,15 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
         number: 1.0 for number, ways in triggers.items() if _has(ways, "~")
     }  # what has just failed comes first
     options = _find_options(index, context, triggers, by_words)
+    for number, (_, word, _) in context.breaks.items():
+        triggers.setdefault(number, []).append((f"%{word}", ""))
+        by_words[number] = 2.0
     fitting, drops, beyond = _narrow(index, context, triggers, scores, by_words)
     if options:
         _show_options(fitting, options)
+    for match in fitting if context.breaks else ():
+        if match.row.number in context.breaks:
+            match.key, _, match.text = context.breaks[match.row.number]
     drops += [miss for miss in misses if miss[0].number not in options]
     beyond += len(others.difference(triggers))
     leading = linked_rules(index, [match.row for match in fitting], context.returned)
@@ -377,7 +375,7 @@ def _is_relevant_rule(
     row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "Mapping[int, float] | None"
 ) -> bool:
     by = {trigger[0] for trigger, _ in triggers}
-    direct = not by.isdisjoint("/=<")
+    direct = not by.isdisjoint("/=<%")
     if scores is None:
         return direct
     led = (

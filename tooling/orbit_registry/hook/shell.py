@@ -30,15 +30,19 @@ _WITH_FOLDER_OPTION = frozenset(("git", "make", "tar", "ninja", "gmake"))
 
 
 class CommandPaths:
-    """Paths of a command: `paths`, `candidate_paths` (paths only where such a file exists), `reads` of both."""
+    """Paths of a command: `paths`, `candidate_paths` (paths only where such a file exists), `reads` of both.
 
-    __slots__ = ("candidate_paths", "is_patch", "paths", "purposes", "reads")
+    `texts` are here-documents that it writes: file and text.
+    """
+
+    __slots__ = ("candidate_paths", "is_patch", "paths", "purposes", "reads", "texts")
 
     def __init__(self) -> None:
         self.paths: list[str] = []
         self.candidate_paths: list[str] = []
         self.reads: list[str] = []
         self.purposes: list[str] = []
+        self.texts: list[tuple[str, str]] = []
         self.is_patch = False
 
     def add(self, word: str, folder: str | None, sure: bool = True, read: bool = False) -> None:
@@ -76,6 +80,8 @@ def paths_in_command(command: str | list[str]) -> CommandPaths:
 def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) -> None:
     outer: list[str | None] = []
     words: list[str] = []
+    bodies: list[str] = []
+    targets: list[str] = []
     tokens, inner = Scanner(text).run()
     at = 0
     while at < len(tokens):
@@ -84,23 +90,36 @@ def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) 
         if kind == "word":
             words.append(content)
         elif kind == "body":
+            bodies.append(content)
             _read_here_document(result, content, words, folder, depth)
         elif kind in ("<", ">"):
             if at < len(tokens) and tokens[at][0] == "word":
                 for word in _expand_braces(tokens[at][1]):
                     result.add(_known_part(word), folder, read=kind == "<")
+                    targets += [_known_part(word)] if kind == ">" else []
                 at += 1
         elif kind != "mark":
+            _note_texts(result, words, bodies, targets, folder)
             folder = _read_command(result, words, folder, depth)
-            words = []
+            words, bodies, targets = [], [], []
             if kind == "(":
                 outer.append(folder)
             elif kind == ")" and outer:
                 folder = outer.pop()
+    _note_texts(result, words, bodies, targets, folder)
     folder = _read_command(result, words, folder, depth)
     if depth < DEEPEST:
         for word in inner:
             _read_text(result, word, folder, depth + 1)
+
+
+def _note_texts(
+    result: CommandPaths, words: list[str], bodies: list[str], targets: list[str], folder: str | None
+) -> None:
+    """Add the here-documents that a command writes to files."""
+    if bodies and words and words[0] in ("cat", "tee") and folder is not None:
+        names = words[1:] if words[0] == "tee" else targets
+        result.texts += [(resolve_path(folder, name), body) for name in names if name[:1] != "-" for body in bodies]
 
 
 def _read_here_document(result: CommandPaths, body: str, words: list[str], folder: str | None, depth: int) -> None:

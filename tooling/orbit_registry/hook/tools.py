@@ -99,6 +99,9 @@ def _take_command(call: calls.Call, command: object) -> None:
     if command_words.is_patch:
         call.task_class = "code"
         call.arguments = {"command": command if isinstance(command, str) else "\n".join(command)}
+    if command_words.texts:
+        edits = [{"file_path": path, "content": text} for path, text in command_words.texts]
+        call.arguments = {**call.arguments, "edits": edits}
 
 
 def _walk(call: calls.Call, arguments: object) -> None:

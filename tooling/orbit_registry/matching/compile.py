@@ -18,6 +18,7 @@ from orbit_registry.formats.globs import Alternative, Anchor, Glob, anchors, lit
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
+from orbit_registry.hook.forbidden_words import ANY_CASE, EXACT, GROUP
 from orbit_registry.hook.index import GLOBS, LIST, Index
 from orbit_registry.hook.select import compiled_pattern
 from orbit_registry.model.freshness import WINDOWS, expires_at, stale_at
@@ -84,6 +85,7 @@ def pack(
             patterns[row[reader.ERROR]].append(base)
     uses: dict[Use, list[int]] = {(key, "", "", ""): numbers for key, numbers in keyed.items()}
     uses |= _option_uses(part.row[reader.REJECTED] for part in ranked)
+    uses |= _forbidden_uses(part.row[reader.CHECKS] for part in ranked)
     uses |= {("e", "", "", pattern): numbers for pattern, numbers in patterns.items()}
     _spread(uses, hits, entries)
     pushed = sum(part.pushed for part in ranked)
@@ -110,6 +112,21 @@ def _option_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
                 first = phrase.lstrip(reader.EXACT).partition(" ")[0]
                 uses[f"{reader.OPTIONS}{first}", "", "", phrase].append(number << 32 | position)
     return {**uses, (reader.OPTIONS, "", "", ""): []} if uses else {}
+
+
+def _forbidden_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
+    """Return the hits of each word that a check forbids, and the patterns of the globs of its files."""
+    uses: defaultdict[Use, list[int]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        for position, check in enumerate(row.split(reader.LIST) if row else ()):
+            _, _, _, globs, *words = check.split(reader.PHRASES)
+            for word in words:
+                uses[reader.FORBIDDEN, "", "", word].append(number << 32 | position)
+            for glob in globs.split(GROUP):
+                for alternative in (entry_of(glob) or "").split(ALTERNATIVES):
+                    if alternative:
+                        uses[f"{reader.FORBIDDEN_IN}{glob.lstrip('!')}", "", "", alternative.split(LIST)[1]] = []
+    return uses
 
 
 def _word_uses(weights: Weights, numbers: Mapping[str, int]) -> dict[Use, list[int]]:
@@ -407,7 +424,7 @@ def part_of(
         str(record.kind.place(record.data)), cause, _number(ages),
         compiled_pattern(record.text("error_pattern") or ""),
         *(LIST.join(map(_word, words)) for words in (*lists, same)),
-        note_of(record) if pushed else "", LIST.join(globs), LIST.join(rejected),
+        note_of(record) if pushed else "", LIST.join(globs), LIST.join(rejected), LIST.join(_forbidding(record)),
     )  # fmt: skip
     flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
     flags |= reader.EXPIRES if expiry is not None else 0
@@ -417,6 +434,23 @@ def part_of(
     cleaned = tuple(field if position >= reader.AGENTS or position == reader.TEASER else _word(field)
                     for position, field in enumerate(row))  # fmt: skip
     return Part(cleaned, flags, pushed)
+
+
+def _forbidding(record: Record) -> Iterable[str]:
+    """Yield the checks of a record that forbid words: name, where they count, what to do, globs, words."""
+    if record.phase != "live" or "checks" not in record.data:
+        return
+    from orbit_registry.enforce.spec import checks_of  # few records have checks
+
+    for check in checks_of(record):
+        where = check.body.get("where", "code")
+        if check.problems or check.must != "not" or "words" not in check.body or where not in ("code", "any"):
+            continue
+        sign = ANY_CASE if check.body.get("ignore_case") else EXACT
+        words = [sign + (word.casefold() if sign == ANY_CASE else word) for word in check.body["words"]]
+        globs = [f"!{glob.text.removeprefix('!')}" if glob.exclude else glob.text for glob in check.globs]
+        texts = [word for word in words if _SEPARATORS.search(word) is None]
+        yield reader.PHRASES.join([check.id, where, safe(check.say), GROUP.join(globs), *texts])
 
 
 def settings_of(config: Config) -> int:

@@ -1,0 +1,83 @@
+"""Words that a decision forbids, told at the call that would write them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.acceptance.hook.conftest import bring_up_to_date
+from tests.files import write
+from tests.unit.enforce.test_run import decide
+
+Call = Callable[..., dict[str, Any]]
+MYSQL = {
+    "id": "no-mysql", "say": "Use PostgreSQL", "in": ["src/**/*.py"], "except": ["src/old/**"],
+    "text": {"words": ["connect_mysql", "MySQLdb"]}, "passes": ["connect()"], "fails": ["connect_mysql()"],
+}  # fmt: skip
+OLD = "import os\n\nconnect_mysql()\n"
+
+
+@pytest.fixture
+def project(root: Path) -> Path:
+    for record in root.glob(".orbit/learnings/*/learning.yaml"):
+        record.unlink()
+    decide(root, MYSQL, {**MYSQL, "id": "any", "text": {"words": ["todo"], "ignore_case": True, "where": "any"},
+                         "passes": ["x"], "fails": ["# TODO"]}, scope={"paths": ["docs/**"]})  # fmt: skip
+    decide(root, {**MYSQL, "text": {"words": ["psycopg"]}, "fails": ["psycopg"]}, status="proposed", number=2)
+    write(root, "src/a.py", OLD)
+    bring_up_to_date(root)
+    return root
+
+
+def edit(new: str, old: str = "import os\n", path: str = "src/a.py") -> tuple[str, dict[str, object]]:
+    return "Edit", {"file_path": path, "old_string": old, "new_string": new}
+
+
+TOLD = {
+    "an edit": edit("import os, MySQLdb\n"),
+    "a file": ("Write", {"file_path": "src/new/b.py", "content": "x = 1\nconnect_mysql()\n"}),
+    "several edits": ("MultiEdit", {"file_path": "src/a.py", "edits": [
+        {"old_string": "import os", "new_string": "import re"},
+        {"old_string": "\n\n", "new_string": "\nMySQLdb.x\n"}]}),
+    "a here-document": ("Bash", {"command": "cd src && cat > b.py <<'EOF'\nconnect_mysql()\nEOF\n"}),
+    "a patch": ("apply_patch", {"input": "*** Begin Patch\n*** Update File: src/a.py\n+MySQLdb\n*** End Patch"}),
+    "any place, any case": edit("import os  # ToDo\n"),
+    "one more in a file that has one": edit("connect_mysql()\nconnect_mysql()\n", "connect_mysql()\n"),
+}  # fmt: skip
+QUIET = {
+    "the old text alone has it": edit("connect()\n", "connect_mysql()\n"),
+    "the file has as many": ("Write", {"file_path": "src/a.py", "content": f"import re\n{OLD}"}),
+    "a part of a word": edit("reconnect_mysql()\n"),
+    "a comment": edit("import os  # no connect_mysql here\n"),
+    "a string": edit("x = 'connect_mysql'\n"),
+    "another file": edit("connect_mysql()\n", path="lib/a.py"),
+    "an exception": edit("connect_mysql()\n", path="src/old/a.py"),
+    "a proposed record": edit("psycopg\n"),
+    "a read": ("Read", {"file_path": "src/a.py"}),
+    "a search": ("Bash", {"command": "grep connect_mysql src/a.py"}),
+}
+
+
+def shown(reply: dict[str, Any]) -> str:
+    return str(reply.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_forbidden_word_is_told_before_it_is_written(name: str, project: Path, call: Call) -> None:
+    tool, arguments = TOLD[name]
+    text = shown(call("PreToolUse", tool_name=tool, tool_input=arguments))
+    assert "which ADR-0001 forbids here: Use PostgreSQL; to challenge it, write `orbit: allow ADR-0001 because" in text
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_what_brings_no_forbidden_word_is_told_nothing(name: str, project: Path, call: Call) -> None:
+    tool, arguments = QUIET[name]
+    assert "forbids" not in shown(call("PreToolUse", tool_name=tool, tool_input=arguments))
+
+
+def test_each_file_is_told_once_in_a_session(project: Path, call: Call) -> None:
+    texts = [
+        shown(call("PreToolUse", tool_name="Write", tool_input={"file_path": path, "content": "MySQLdb"}))
+        for path in ("src/b.py", "src/b.py", "src/c.py")
+    ]
+    assert ["`MySQLdb`" in text for text in texts] == [True, False, True]

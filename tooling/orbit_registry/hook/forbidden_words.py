@@ -1,0 +1,96 @@
+"""Words that a decision forbids, in a text that a tool call writes; loaded only where the index has such words."""
+
+from orbit_registry.hook.edits import edits_in
+from orbit_registry.hook.index import CHECKS, DAMAGE, FORBIDDEN, FORBIDDEN_IN, ID, PHRASES, checksum
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from orbit_registry.hook.call import Payload
+    from orbit_registry.hook.index import Index, Row
+
+    Breaks = dict[int, tuple[str, str, str]]
+
+GROUP = "\x1d"  # separator of the globs of a check
+EXACT, ANY_CASE = "=", "~"  # prefixes of a word
+_HASH = ("py", "pyi", "rb", "sh", "bash", "zsh", "yaml", "yml", "toml", "nix", "ex", "exs", "tf")
+_SLASHES = ("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "go", "java", "kt", "kts", "scala", "swift", "c", "h",
+            "cc", "cpp", "hpp", "cs", "rs", "sol", "php")  # fmt: skip
+_MARKS = {**dict.fromkeys(_HASH, ("#",)), **dict.fromkeys(_SLASHES, ("//", "/*", "*")), "sql": ("--",), "lua": ("--",)}
+"""What begins a comment, by the extension of a file."""
+
+
+def forbidden(index: "Index", arguments: "Payload", path: str, root: str, folder: str) -> "Breaks":
+    """Return, by number, the pushed records that forbid a word which a call adds: its key, the word and the line."""
+    breaks: Breaks = {}
+    try:
+        patterns = [(number, index.pattern_text(number)) for number in index.lookup(FORBIDDEN)[1]]
+        for file, new, old in edits_in(arguments, path, root, folder):
+            folded = new.casefold()
+            for number, pattern in patterns:
+                if pattern[1:] in (new if pattern[0] == EXACT else folded):
+                    start, end = index.range_of(number)
+                    for hit in index.hits[start:end].tolist():
+                        if hit < index.pushed << 32 and hit >> 32 not in breaks:
+                            _add_break(breaks, index, hit, pattern, (file, new, old))
+    except DAMAGE:
+        index.damaged = True
+    return breaks
+
+
+def _add_break(breaks: "Breaks", index: "Index", hit: int, pattern: str, edit: tuple[str, str, str]) -> None:
+    """Add the record of a hit, if its check looks at the file and the edit adds the word."""
+    row = index.row(hit >> 32)
+    checks = row.words(CHECKS) if row is not None else []
+    if row is None or hit & 0xFFFFFFFF >= len(checks):
+        return
+    name, where, say, globs, *_ = checks[hit & 0xFFFFFFFF].split(PHRASES)
+    file, new, old = edit
+    if _covers(index, globs.split(GROUP), file) and _count(pattern, new, file, where) > _count(
+        pattern, old, file, where
+    ):
+        key = f"{row.values[ID]}.{checksum(f'{name} {file}'.encode('utf-8', 'surrogatepass')):x}"
+        breaks[hit >> 32] = (key, pattern[1:], _line(row, pattern[1:], say))
+
+
+def _line(row: "Row", word: str, say: str) -> str:
+    record_id = row.values[ID]
+    _, _, more = row.teaser.partition("\n")
+    line = f"- [{record_id}] this text holds `{word}`, which {record_id} forbids here: {say}; to challenge it, "
+    line += f"write `orbit: allow {record_id} because …` there, or propose an ADR that supersedes {record_id}"
+    return f"{line}\n{more}" if more else line
+
+
+def _covers(index: "Index", globs: "Iterable[str]", file: str) -> bool:
+    def fits(glob: str) -> bool:
+        return any(index.pattern_fits(number, file) for number in index.lookup(FORBIDDEN_IN + glob.lstrip("!"))[1])
+
+    included = [glob for glob in globs if glob[:1] != "!"]
+    return any(map(fits, included)) and not any(fits(glob) for glob in globs if glob[:1] == "!")
+
+
+def _count(pattern: str, text: str, file: str, where: str) -> int:
+    """Return how often a word is in a text; with `where` "code" not in comments and strings, as far as a line tells."""
+    word, text = pattern[1:], text if pattern[0] == EXACT else text.casefold()
+    marks = _MARKS.get(file.rpartition(".")[2].lower(), ()) if where == "code" else ()
+    count, at = 0, text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        head = text[text.rfind("\n", 0, at) + 1 : at]
+        has_borders = not (_is_inside(text[at - 1 : at], word[0]) or _is_inside(text[end : end + 1], word[-1]))
+        count += has_borders and not (marks and _is_quoted_or_comment(head, word, marks))
+        at = text.find(word, at + 1)
+    return count
+
+
+def _is_inside(character: str, neighbour: str) -> bool:
+    """Say whether a character continues the word that its neighbour is in."""
+    return all(sign == "_" or sign.isalnum() for sign in (character or " ", neighbour))
+
+
+def _is_quoted_or_comment(head: str, word: str, marks: "tuple[str, ...]") -> bool:
+    start = head.lstrip()
+    if start.startswith(marks) or any(f" {mark}" in head for mark in marks[:2]):
+        return True
+    return any(head.count(quote) % 2 for quote in "\"'`")
