@@ -72,3 +72,11 @@ def test_the_kinds_say_what_can_be_cited() -> None:
     assert load_kinds().id_forms == IdForms(("ADR-",), ("F-", "L-", "P-", "RES-", "RT-", "R-"))
     assert [citation.id for citation in find_citations("L-zz9zz ADR-1", IdForms((), ("L-",)))] == ["L-zz9zz"]
     assert not find_citations("L-zz9zz ADR-1 ADR 2", IdForms(()))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("see org:ADR-0007", "org:ADR-0007"), ("closes:ADR-0007", "ADR-0007"), ("x/org:ADR-0007", "ADR-0007")],
+)
+def test_an_inherited_id_is_cited_with_the_name_of_its_source(text: str, expected: str) -> None:
+    assert [citation.id for citation in find_citations(text, IdForms(("ADR-",), (), ("org",)))] == [expected]

@@ -14,6 +14,7 @@ from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.repository.baseline import UNPROVED
 from orbit_registry.repository.codec import HIDING, hides_record
+from orbit_registry.repository.inherited import source_of
 from orbit_registry.workspace.journal import FileChange
 
 if TYPE_CHECKING:
@@ -109,5 +110,14 @@ def run_checks(context: CheckContext, checks: Iterable[Check] | None = None) -> 
     ignored = frozenset(context.config.setting("checks", "ignore")) - {UNPROVED}
     selected = [check for check in (all_checks() if checks is None else checks) if check.code not in ignored - HIDING]
     diagnostics = (diagnostic for check in selected for diagnostic in check.run(context))
-    remaining = {diagnostic for diagnostic in diagnostics if diagnostic.code not in ignored or hides_record(diagnostic)}
+    remaining = {
+        diagnostic
+        for diagnostic in diagnostics
+        if (diagnostic.code not in ignored or hides_record(diagnostic)) and not _is_elsewhere(diagnostic)
+    }
     return sorted(remaining, key=lambda diagnostic: diagnostic.sort_key)
+
+
+def _is_elsewhere(diagnostic: Diagnostic) -> bool:
+    """Say whether a finding is about the text of an inherited record, which is corrected in its own repository."""
+    return bool(source_of(diagnostic.location.path)) and diagnostic.code != UNPROVED

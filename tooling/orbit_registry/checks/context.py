@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -26,13 +27,14 @@ from orbit_registry.operations.freshness.evaluate import Dependencies, Freshness
 from orbit_registry.operations.glob_counts import Edits, recent_edits
 from orbit_registry.repository.baseline import read_baseline
 from orbit_registry.repository.documents import Document, Documents, decision_paths, load_document, prose_in, with_prose
+from orbit_registry.repository.inherited import copy_digest
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.cache import FileValue, digest
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode, inside, is_inside, read_bytes
-from orbit_registry.workspace.workspace import CONFIG, ORBIT, Workspace
+from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.checks.approval import Unproved
@@ -73,6 +75,8 @@ class CheckContext:
     """Returns the edits by which the breadth of scopes is measured."""
     approvals: Callable[[Sequence[Record]], Iterable[Unproved]] = lambda records: ()
     """Returns the live records whose approval is required and not proved."""
+    copies: Mapping[str, str] = field(default_factory=dict)
+    """The digest of the copy of each source that records are inherited from."""
     authority: str | None = None
     """Which side wins where a decision and its document differ, `record` or `document`; None: each record's own."""
 
@@ -161,6 +165,11 @@ class CheckContext:
         """Say whether a text has the form of an id of one of the kinds, or of a legacy id with a namespace."""
         tail = text.rpartition("/")[2]
         return "://" not in text and self.kinds.of_id(tail) is not None
+
+    def is_inherited_id(self, text: str) -> bool:
+        """Say whether a text has the form of an id of an inherited record."""
+        source, colon, tail = text.partition(":")
+        return bool(colon) and source in self.kinds.sources and self.kinds.of_id(tail) is not None
 
     def is_changed(self, record: Record) -> bool:
         """Say whether a record or its prose differs from the base; what git can't tell counts as unchanged."""
@@ -365,7 +374,18 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         renames=partial(_renames, workspace),
         edits=partial(recent_edits, workspace, inputs.facts.tracked or ()),
         approvals=partial(_approvals, workspace, inputs.facts),
+        copies=_copies(inputs),
     )
+
+
+def _copies(inputs: Inputs) -> dict[str, str]:
+    files: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for entry in (entry for entry in inputs.reading.entries if entry.source):
+        inner = len(f"{INHERITED}/{entry.source}/")
+        files[entry.source].append((entry.path[inner:], inputs.reading.states[entry.path].sha256))
+        if entry.has_body:
+            files[entry.source].append((entry.body_path[inner:], inputs.texts[entry.body_path].sha256))
+    return {source: copy_digest(hashes) for source, hashes in files.items()}
 
 
 def _approvals(workspace: Workspace, facts: VcsState, records: Sequence[Record]) -> Iterable[Unproved]:

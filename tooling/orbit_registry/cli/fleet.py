@@ -10,6 +10,7 @@ import click
 from orbit_registry.cli.output import emit, format_option, open_registry, plural, warn_of_unread
 from orbit_registry.fleet.compact import GRACE_HOURS, compact, removal, remove, repositories
 from orbit_registry.fleet.database import query
+from orbit_registry.fleet.inherit import Update, update
 from orbit_registry.fleet.lake import Lake
 from orbit_registry.fleet.push import PushResult, push
 from orbit_registry.fleet.report import report
@@ -187,6 +188,34 @@ def report_command(question: str | None, lake: str, engine: str, rows: int, outp
     answers = report(source, question, rows=rows, engine=engine)
     emit(output, [answer.as_data() for answer in answers], "\n\n\n".join(answer.text() for answer in answers))
     _warn_of_damage(source)
+
+
+@group.command("update")
+@click.argument("name", required=False)
+@click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
+@format_option
+def update_command(name: str | None, dry_run: bool, output: str) -> None:
+    """Fetch the records that `extends` names.
+
+    The copy in `.orbit/inherited` is replaced, and its digest is written to the configuration. Commit both.
+
+    \b
+    orbit fleet update --dry-run
+    orbit fleet update org
+    """
+    updates = update(open_registry().workspace, name, dry_run=dry_run)
+    following = [] if dry_run else ["orbit check"]
+    emit(output, {"sources": [each.as_data() for each in updates], "dry_run": dry_run},
+         "\n".join(map(_update_text, updates)), next_commands=following)  # fmt: skip
+
+
+def _update_text(each: Update) -> str:
+    if each.digest == each.before:
+        return f"{each.name}: nothing changed, {plural(each.records, 'record')}"
+    counts = f"{len(each.added)} added, {len(each.changed)} changed, {len(each.gone)} gone"
+    rows = (("+", each.added), ("~", each.changed), ("-", each.gone))
+    lines = [f"  {mark} {each.name}:{record_id}" for mark, ids in rows for record_id in ids]
+    return "\n".join([f"{each.name}: {counts}, {plural(each.records, 'record')} in all", *lines, f"  {each.digest}"])
 
 
 def _warn_of_damage(lake: Lake) -> None:

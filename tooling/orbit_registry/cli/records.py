@@ -194,8 +194,9 @@ def _ask_person(record: Record, review: Review) -> Review:
 @click.argument("subject", metavar="ID")
 @click.argument("rel")
 @click.argument("target", metavar="OTHER")
+@click.option("--reason", default="", metavar="TEXT", help="Why; `overrides` needs it.")
 @format_option
-def link(subject: str, rel: str, target: str, output: str) -> None:
+def link(subject: str, rel: str, target: str, reason: str, output: str) -> None:
     """Link two records.
 
     A word that reads from the other end (amended_by) is written there.
@@ -204,11 +205,13 @@ def link(subject: str, rel: str, target: str, output: str) -> None:
     orbit link ADR-0012 amends ADR-0007
     orbit link ADR-0007 amended_by ADR-0012        # the same
     orbit link RES-7k3fq proves R-9x2ab            # a script that enforces a rule
+    orbit link ADR-0012 overrides org:ADR-0007 --reason "needs graph queries"
     """
     from orbit_registry.operations import links as linking  # it reads documents, which `related` does not
 
     registry = open_registry()
-    edge = linking.link(registry.workspace, registry.collection.records, subject, rel, target, registry.author())
+    records, author = registry.collection.records, registry.author()
+    edge = linking.link(registry.workspace, records, subject, rel, target, author, reason.strip())
     _print_link(*edge, output, "")
 
 

@@ -10,6 +10,7 @@ from orbit_registry.formats.position import Position, Span, TextLines
 
 _NAMESPACE = re.compile(r"(?:[A-Za-z0-9][\w.-]{0,63}/){1,4}")
 _NAMESPACE_END = re.compile(r"[\w./#-]*")
+_SOURCE_END = re.compile(r"[a-z0-9-]{1,31}(?![\w./:-])")
 _LONGEST_NAMESPACE = 256
 _CROCKFORD = "0-9a-hjkmnp-tv-z"
 _CODE = rf"(?:[0-9]{{4}}|[{_CROCKFORD}]{{5,9}})"
@@ -27,6 +28,7 @@ class IdForms:
 
     numbered: tuple[str, ...]
     coded: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()  # names before the ids of inherited records: `org` in `org:ADR-0007`
 
     @property
     def prefixes(self) -> tuple[str, ...]:
@@ -111,7 +113,7 @@ def citations_outside(citations: Sequence[Citation], skip: Sequence[Span]) -> tu
 
 def _strong(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
     for match in forms.local.finditer(text):
-        start = _namespace_start(text, match.start())
+        start = _namespace_start(text, match.start(), forms.sources)
         if start is None:
             continue
         prefix, _, code = match.group().partition("-")
@@ -120,11 +122,14 @@ def _strong(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]
         yield text[start : match.end()], Span(start, match.end()), number, weak
 
 
-def _namespace_start(text: str, at: int) -> int | None:
+def _namespace_start(text: str, at: int, sources: Sequence[str]) -> int | None:
     """Return the start of the namespace before an id (`at` if it has none); None inside a path or word."""
     if at == 0:
         return at
     last = text[at - 1]
+    if last == ":" and (match := _SOURCE_END.match(text[max(0, at - 33) : at - 1][::-1])):
+        name = match[0][::-1]
+        return at - 1 - len(name) if name in sources else at
     if last not in "/.":
         return None if last.isalnum() or last in "_#-" else at
     before = text[max(0, at - _LONGEST_NAMESPACE) : at]

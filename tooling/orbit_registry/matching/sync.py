@@ -228,8 +228,8 @@ def inputs_of(workspace: Workspace) -> Inputs:
 
 def _entries(reading: Reading) -> Sequence[RecordFolder]:
     """Return the record folders; of an id in both this machine's inbox and git, the one in git counts."""
-    shared = {entry.folder.rpartition("/")[2] for entry in reading.entries if not entry.pending}
-    return [entry for entry in reading.entries if not entry.pending or entry.folder.rpartition("/")[2] not in shared]
+    shared = {entry.record_id for entry in reading.entries if not entry.pending}
+    return [entry for entry in reading.entries if not entry.pending or entry.record_id not in shared]
 
 
 def _line(workspace: Workspace, reading: Reading, entry: RecordFolder) -> str:

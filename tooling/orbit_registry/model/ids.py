@@ -22,13 +22,14 @@ INVERSES: Mapping[str, str] = {
     "has_doc": "doc_of",
     "proves": "proved_by",
     "contradicts": "contradicted_by",
+    "overrides": "overridden_by",
     "related_to": "related_to",
     "implements": "implemented_by",
     "resolves": "resolved_by",
     "references": "referenced_by",
 }
 """Each relation and its inverse. Supersession has its own fields."""
-SUPERSEDES, RELATED = "supersedes", "related_to"
+SUPERSEDES, OVERRIDES, RELATED = "supersedes", "overrides", "related_to"
 DIRECTIONS = ("in", "out", "both")  # links to a record, links from it, or both
 
 

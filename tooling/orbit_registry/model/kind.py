@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -138,8 +138,13 @@ class Kind:
 class KindTable:
     """Kinds by name, plural and id prefix."""
 
-    def __init__(self, kinds: Mapping[str, Kind]) -> None:
+    def __init__(self, kinds: Mapping[str, Kind], sources: Iterable[str] = ()) -> None:
         self._kinds = dict(kinds)
+        self.sources = tuple(sources)  # names before the ids of inherited records: `org`
+
+    def with_sources(self, sources: Iterable[str]) -> "KindTable":
+        """Return the same kinds in a workspace that inherits records."""
+        return KindTable(self._kinds, sources)
 
     def __iter__(self) -> Iterator[Kind]:
         return iter(self._kinds.values())
@@ -160,7 +165,7 @@ class KindTable:
         prefixes = {
             numbering: tuple(kind.prefix for kind in self if kind.numbering == numbering) for numbering in NUMBERINGS
         }
-        return IdForms(prefixes["sequence"], prefixes["code"])
+        return IdForms(prefixes["sequence"], prefixes["code"], self.sources)
 
     @cached_property
     def fingerprint(self) -> str:

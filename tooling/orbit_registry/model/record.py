@@ -44,6 +44,11 @@ class Record:
         return str(self.data["id"])
 
     @property
+    def origin(self) -> str:
+        """Name of the source that it is inherited from: `org` of `org:ADR-0007`; empty for an own record."""
+        return self.id.rpartition(":")[0]
+
+    @property
     def uid(self) -> str:
         """The random id that never changes."""
         return str(self.data["uid"])

@@ -25,7 +25,7 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations.lifecycle import entry_in, refuse_closed, with_facts
 from orbit_registry.repository.documents import LOG_NAME, first_prompt, prompts_of, read_documents
-from orbit_registry.repository.guard import refuse_secrets, write_step
+from orbit_registry.repository.guard import refuse_inherited, refuse_secrets, write_step
 from orbit_registry.repository.ids import allocate, release
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import Edit, PreWriteHook, build_record, new_data, prepare_edit, writing
@@ -236,6 +236,7 @@ def amend_adr(workspace: Workspace, any_id: str, text: str, task: str, date: str
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         refuse_closed(record, "decide again")
+        refuse_inherited(workspace, record.path)
         home = read_documents(workspace, [record]).of(record)
         if home is None:
             raise RefusedError(f"{record.id} has no entry in a document", hint="`orbit check` says what is missing")

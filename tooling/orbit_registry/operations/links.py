@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.model.ids import RELATED, SUPERSEDES, Link, relation
+from orbit_registry.model.ids import OVERRIDES, RELATED, SUPERSEDES, Link, relation
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.lifecycle import change_fields
@@ -17,13 +17,16 @@ from orbit_registry.workspace.workspace import Workspace
 
 
 def link(
-    workspace: Workspace, records: RecordSet, subject: str, word: str, target: str, author: Author
+    workspace: Workspace, records: RecordSet, subject: str, word: str, target: str, author: Author, reason: str = ""
 ) -> tuple[Record, Link]:
     """Let one record state a link to another; return it and the link. `amended_by` is written at its other end."""
     if (record := records.get(subject)).uid == records.get(target).uid:
         raise RefusedError(f"{record.id} can't be linked to itself", hint="name another record")
     rel, inverted = _relation(records, subject, word, target)
     start, end = _ends(records, subject, target, inverted)
+    if rel == OVERRIDES and not (end.origin and reason):
+        hint = "`orbit fleet update` fetches records; give the reason with --reason TEXT"
+        raise UsageError("a record overrides an inherited one, such as org:ADR-0007, for a reason", hint=hint)
     if rel == RELATED and Link(rel, start.id) in end.links:
         raise RefusedError(f"{end.id} {rel} {start.id} is stated already", hint="it reads the same from both ends")
 
@@ -31,7 +34,8 @@ def link(
         links = list_in(data, "links")
         if any(_matches(entry, rel, _names(end)) for entry in links):
             raise RefusedError(f"{start.id} {rel} {end.id} is stated already", hint=f"`orbit related {start.id}`")
-        return {**data, "links": [*links, {"rel": rel, "to": end.id}]}
+        entry = {"rel": rel, "to": end.id, **({"reason": reason} if reason else {})}
+        return {**data, "links": [*links, entry]}
 
     return change_fields(workspace, start.id, linked, author=author), Link(rel, end.id)
 

@@ -26,7 +26,7 @@ from orbit_registry.operations.citation_rewrite import (
 from orbit_registry.operations.lifecycle import other_files
 from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.documents import LOG_NAME, Document
-from orbit_registry.repository.guard import write_step
+from orbit_registry.repository.guard import refuse_inherited, write_step
 from orbit_registry.repository.ids import allocate, seen_numbers, short_name
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import NAME as VOTES
@@ -115,6 +115,7 @@ def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: boo
         raise RefusedError("a merge waits to be resolved", hint="run `orbit resolve` first")
     records = read_collection(workspace).records
     record = find_record(records, any_id)
+    refuse_inherited(workspace, record.path)
     if record.kind.numbering != "sequence":
         raise RefusedError(f"{record.id} has a code, not a number", hint="codes are never renumbered")
     new, reason = _new_id(workspace, record, number, dry_run=dry_run)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from orbit_registry.errors import RefusedError
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import Tally, Vote, tally
-from orbit_registry.repository.guard import refuse_secrets
+from orbit_registry.repository.guard import refuse_inherited, refuse_secrets
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import append_vote, half_life_days
 from orbit_registry.workspace.author import Author
@@ -29,6 +29,7 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
     if record.phase != "live":
         message = f"{record.id} is {record.status.name}; votes count for records that hold"
         raise RefusedError(message, hint=_hint(record))
+    refuse_inherited(workspace, record.path)
     half_life = half_life_days()
     now = datetime.now(UTC).replace(microsecond=0)
     refuse_secrets("", {"task": task, "voter": author.model or author.name})

@@ -16,11 +16,13 @@ from orbit_registry.model.freshness import freshness_fields
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.repository.codec import decode_record
+from orbit_registry.repository.inherited import source_of
 from orbit_registry.workspace.author import Author, acting_role
 from orbit_registry.workspace.journal import FileChange, apply_step
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 BY_A_PERSON = "a person does that in review (ORBIT_ACTOR=human says that a person runs this)"
+UPDATE = "fleet-update"  # name of the one step that writes inherited records
 _LISTED = 3
 LONGEST_DAYS = 30  # longest life in days of an agent's unreviewed record
 AGENT_EDITABLE = frozenset(("attempts", "freshness", "status", "updated_at"))
@@ -36,6 +38,8 @@ def write_step(
     Without an `author` the environment decides who writes. `taken_over` texts from elsewhere may have secrets.
     """
     step_changes = list(changes)
+    if name != UPDATE:
+        refuse_inherited(workspace, *(change.path for change in step_changes))
     refuse_for_agent(workspace, step_changes, author=author)
     if not taken_over:
         existing_secrets = {
@@ -43,6 +47,14 @@ def write_step(
         }
         refuse_secrets_in(step_changes, existing_secrets)
     apply_step(workspace, name, step_changes)
+
+
+def refuse_inherited(workspace: Workspace, *paths: str) -> None:
+    """Raise where a path is that of an inherited record, which is changed where it comes from."""
+    for source in filter(None, map(source_of, paths)):
+        address = next((each.address for each in workspace.config.extends if each.name == source), "elsewhere")
+        hint = "to decide otherwise here, add a record and link it: `orbit link ID overrides ID --reason TEXT`"
+        raise RefusedError(f"records of {source} are inherited from {address}; change them there", hint=hint)
 
 
 def refuse_secrets_in(changes: Iterable[FileChange], allowed: Collection[str] = ()) -> None:

@@ -18,11 +18,12 @@ from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import Vote
 from orbit_registry.repository.codec import MISPLACED, decode_record, record_of
+from orbit_registry.repository.inherited import is_inheritable, namespaced, with_overrides
 from orbit_registry.repository.votes import BROKEN, parse_votes
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.workspace.cache import FileValue
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, decode
-from orbit_registry.workspace.workspace import Workspace
+from orbit_registry.workspace.workspace import INHERITED, Workspace
 
 LEGACY_LAYOUT = "ORB110"
 PLURAL = "learnings"
@@ -62,6 +63,7 @@ class RecordFolder(NamedTuple):
     has_votes: bool
     pending: bool
     has_body: bool = False
+    source: str = ""  # the name of the source that the record is inherited from
 
     @property
     def folder(self) -> str:
@@ -71,7 +73,8 @@ class RecordFolder(NamedTuple):
     @property
     def record_id(self) -> str:
         """The id of its record."""
-        return self.folder.rpartition("/")[2]
+        name = self.folder.rpartition("/")[2]
+        return f"{self.source}:{name}" if self.source else name
 
     @property
     def body_path(self) -> str:
@@ -102,6 +105,7 @@ class Reading:
 
     def __init__(self, workspace: Workspace, *, now: datetime | None = None) -> None:
         self._root = workspace.root
+        self._inherits = bool(workspace.config.extends)
         self._now = now or datetime.now(UTC)
         self._problems: dict[str, list[Diagnostic]] = {}
         self._faulty_votes: dict[str, list[Vote]] = {}
@@ -168,6 +172,8 @@ class Reading:
             if record is not None:
                 records.append(record)
                 problems += self._problems.get(entry.votes_path, ())
+        if self._inherits:
+            records = with_overrides(records)
         return Collection(RecordSet(records, problems), tuple(problems))
 
     def record(self, entry: RecordFolder) -> Record | None:
@@ -175,7 +181,7 @@ class Reading:
         data = self.states[entry.path].value
         if data is None:
             return None
-        record = record_of(data, entry.kind, entry.path)
+        record = record_of(namespaced(data, entry.source) if entry.source else data, entry.kind, entry.path)
         return replace(record, votes=self._votes(entry)) if entry.has_votes else record
 
     def _votes(self, entry: RecordFolder) -> tuple[Vote, ...]:
@@ -191,6 +197,11 @@ def _entries(workspace: Workspace, problems: list[Diagnostic]) -> Iterator[Recor
         for pending in (False, True):
             folder = workspace.relative(workspace.folder_of(kind, pending=pending))
             yield from _entries_in(workspace, kind, folder, pending, problems)
+    for source in workspace.config.extends:
+        for kind in filter(is_inheritable, workspace.kinds):
+            folder = f"{INHERITED}/{source.name}/{kind.plural}"
+            for entry in _entries_in(workspace, kind, folder, False, problems):
+                yield entry._replace(has_votes=False, source=source.name)
 
 
 def _entries_in(

@@ -186,6 +186,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
     related |= {*relations.replaces(record), *relations.replaced_by(record)}
     return {
         "id": record.id,
+        "origin": record.origin,
         "title": record.title,
         "kind_labels": kind.labels,
         "index_url": relative(page, f"{kind.plural}/"),

@@ -197,6 +197,16 @@ class AdrConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class Extension:
+    """One entry of `extends`: whose records are inherited, under which name."""
+
+    name: str  # `org` in `org:ADR-0007`
+    address: str  # a repository; a lake if `repository` is given
+    repository: str = ""
+    digest: str = ""  # of the copy here; empty before the first `orbit fleet update`
+
+
+@dataclass(frozen=True, slots=True)
 class TasksConfig:
     """Where tasks are, and the commands that find and classify a task."""
 
@@ -222,6 +232,7 @@ class Config:
     duplicates: Mapping[str, float]
     learnings: LearningsConfig
     tasks: TasksConfig
+    extends: tuple[Extension, ...]
     raw: Mapping[str, Any]  # the content of the file
 
     def setting(self, section: str, name: str) -> Any:
@@ -264,7 +275,7 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
             hint="upgrade orbit-registry as it was installed",
         )
     problems = [] if _is_plain(data) else config_schema().problems(data)
-    problems = problems or list(publish_problems(_section(data), kinds))
+    problems = problems or [*publish_problems(_section(data), kinds), *_extends_problems(data)]
     if problems:
         position = position_of(text, problems[0].pointer)
         message = "; ".join(dict.fromkeys(problem.message for problem in problems))
@@ -282,6 +293,13 @@ def _is_plain(data: Mapping[str, Any]) -> bool:
         and isinstance(project, str)
         and len(project) <= _LONGEST_PLAIN_NAME
     )
+
+
+def _extends_problems(data: Mapping[str, Any]) -> Iterator[SchemaProblem]:
+    names = [entry["name"] for entry in data.get("extends", ())]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield SchemaProblem(("extends", index, "name"), f"extends: {name} is there twice", "give each its own name")
 
 
 def _section(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -315,5 +333,9 @@ def config_of(raw: Mapping[str, Any]) -> Config:
             learnings["cache_ttl_seconds"],
         ),
         tasks=TasksConfig(tasks["url"], tuple(tasks["command"]), tuple(tasks["classifier"]), tasks["timeout_seconds"]),
+        extends=tuple(
+            Extension(entry["name"], entry["from"], entry.get("repository", ""), entry.get("digest", ""))
+            for entry in values["extends"]
+        ),
         raw=raw,
     )

@@ -83,10 +83,12 @@ RESERVED_NAMES = frozenset(
         "inbox",
         "kinds",
         "imported-from-orbit",
+        "inherited",
         ".gitignore",
     }
 )
 """Names in `.orbit/` that are no folder of a kind."""
+INHERITED = f"{ORBIT}/inherited"  # folder of the copies of what `extends` names
 CACHE = f"{ORBIT}/state/cache"  # folder of derived files in a writable checkout
 DEFAULT_BRANCH = "default-branch"  # the value of `push.trust` that trusts the default branch alone
 
@@ -268,7 +270,9 @@ def open_workspace(root: Path) -> Workspace:
         raise ForeignWorkspaceError(f"{orbit / 'state'} is a symbolic link", hint="remove it; it holds nothing lasting")
     project_kinds = orbit / "kinds"
     kinds = load_kinds(*([project_kinds] if project_kinds.is_dir() else []))
-    return Workspace(root, read_config(config_file, kinds), kinds)
+    config = read_config(config_file, kinds)
+    sources = [entry.name for entry in config.extends]
+    return Workspace(root, config, kinds.with_sources(sources) if sources else kinds)
 
 
 def make_cache_folder(workspace: Workspace) -> Path:

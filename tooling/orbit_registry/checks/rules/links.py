@@ -1,4 +1,4 @@
-"""Checks of links, supersession and citations (3xx)."""
+"""Checks of links, supersession, citations and inherited records (3xx)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,12 +7,14 @@ from graphlib import CycleError, TopologicalSorter
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
-from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations.document_facts import UNRESOLVED, Unresolved, read_edges
 from orbit_registry.repository.codec import list_in
 from orbit_registry.workspace.journal import FileChange
+from orbit_registry.workspace.workspace import CONFIG, INHERITED
 
 Pointer = tuple[str | int, ...]
 _NAMING = frozenset({"supersedes", "superseded_by", "distinct_from", "links", "evidence", UNRESOLVED})
@@ -315,3 +317,51 @@ def _rewritten(context: CheckContext, record: Record, data: Mapping[str, object]
     from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs
 
     return FileChange(record.path, text, rewrite(text, updated, order=record.kind.schema.properties))
+
+
+@check("ORB310", Severity.ERROR, "`orbit fleet update` fetches the records and pins them")
+def inherited_copy(context: CheckContext) -> Iterator[Diagnostic]:
+    """The copy of inherited records is missing, or it is not the one that the configuration pins."""
+    for source in context.config.extends:
+        current, folder = context.copies.get(source.name, ""), f"{INHERITED}/{source.name}"
+        if current == source.digest and current:
+            continue
+        if not source.digest:
+            message = f"`extends` names {source.name} and pins no digest"
+        elif not current:
+            message = f"there is no copy of {source.name} in {folder}"
+        else:
+            message = f"{folder} is not the copy of {source.name} that `extends` pins"
+        hint = f"`orbit fleet update {source.name}` fetches the records and pins them"
+        yield inherited_copy.at(Location(CONFIG), message, hint=hint)
+
+
+@check("ORB311", Severity.ERROR, "correct the id, or remove the line; `orbit list --all` shows the ids there are")
+def inherited_record_gone(context: CheckContext) -> Iterator[Diagnostic]:
+    """A record or a text names an inherited record that is not there, or no longer."""
+    for record in context.records if context.config.extends else ():
+        for pointer, words, target in _references(record):
+            if context.is_inherited_id(target) and target not in context.records:
+                message = f"{words} {target}, and {target.partition(':')[0]} has no such record"
+                yield inherited_record_gone.at(context.at(record, *pointer), message, record=record)
+    for cited in context.citations if context.config.extends else ():
+        if context.is_inherited_id(cited.id) and cited.id not in context.records:
+            message = f"{cited.id} is cited, and {cited.id.partition(':')[0]} has no such record"
+            yield inherited_record_gone.at(cited.location, message, record=cited.record)
+
+
+@check("ORB312", Severity.ERROR, "add `reason:` to the link")
+def override_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
+    """A record overrides an inherited one and says no reason, or overrides one that is not inherited."""
+    for record in context.records:
+        for index, link in enumerate(list_in(record.data, "links")):
+            if not isinstance(link, dict) or link.get("rel") != OVERRIDES:
+                continue
+            where = context.at(record, "links", index)
+            if ":" not in str(link.get("to")):
+                message = f"it overrides {link.get('to')}, which is not inherited"
+                hint = f"`orbit {record.kind.name} supersede {link.get('to')} --with {record.id}` replaces a record"
+                yield override_without_reason.at(where, message, hint=hint, record=record)
+            elif not link.get("reason"):
+                message = f"it overrides {link.get('to')} without a reason"
+                yield override_without_reason.at(where, message, record=record)

@@ -1,0 +1,134 @@
+"""An organisation's records in a repository: fetched, pinned, read like own ones, and overridden with a reason."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.acceptance.cli.conftest import answer
+from tests.acceptance.conftest import orbit
+from tests.acceptance.fleet.conftest import MakeRepository
+from tests.files import commit, configure, write, write_record
+
+from orbit_registry.checks.engine import run
+from orbit_registry.registry import Registry
+
+COPY = ".orbit/inherited/org"
+
+
+def update(root: Path, *arguments: str) -> dict[str, Any]:
+    """Return what an update of the only source changed."""
+    data = json.loads(orbit(root, "fleet", "update", *arguments, "--format", "json"))["data"]
+    assert list(answer("fleet update").iter_errors(data)) == []
+    source: dict[str, Any] = data["sources"][0]
+    return source
+
+
+@pytest.fixture
+def shop(make_repository: MakeRepository, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository that inherits from `org`, which decided on NATS and on PostgreSQL."""
+    monkeypatch.setenv("ORBIT_ACTOR", "human")
+    org = make_repository("org")
+    text = "# 2. Send messages over NATS\n\nStatus: Accepted\n\n## Decision\n\nAs the data of ADR-0001.\n"
+    write(org, "docs/adr/0002-nats.md", text)
+    fields = {"title": "Send messages over NATS", "status": "accepted", "source": {"path": "docs/adr/0002-nats.md"}}
+    links = [{"rel": "implements", "to": "ADR-0001"}]
+    write_record(org, ".orbit/adrs/ADR-0002/adr.yaml", **fields, scope={"paths": ["src/**"]}, links=links)
+    commit(org)
+    shop = make_repository("shop", "extends: [{name: org, from: ../org}]\n")
+    write(shop, "src/app.py", "pass\n")
+    update(shop)
+    commit(shop)
+    return shop
+
+
+def shown(root: Path) -> list[str]:
+    orbit(root, "sync")
+    reply = json.loads(orbit(root, "match", "src/app.py", "--format", "json"))["data"]
+    return [record["id"] for record in reply["matches"]]
+
+
+def findings(root: Path) -> list[str]:
+    """Return the findings about links and inherited records."""
+    diagnostics = run(Registry.open(root).workspace).diagnostics
+    return [str(finding) for finding in diagnostics if finding.code.startswith("ORB3")]
+
+
+def test_inherited_records_are_read_like_own_ones_in_a_clone_without_the_source(shop: Path, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "org")
+    shutil.move(shop, tmp_path / "clone")
+    clone = tmp_path / "clone"
+    assert findings(clone) == []
+    assert "org:ADR-0002" in shown(clone)
+    record = Registry.open(clone).get("org:ADR-0002")
+    assert record.prose.strip().endswith("\nAs the data of org:ADR-0001.")
+    assert record.links[0].to == "org:ADR-0001"
+    assert Registry.open(clone).get("ADR-0001").origin == ""
+
+
+def test_an_update_reports_and_pins_what_changed(shop: Path, tmp_path: Path) -> None:
+    org, pinned = tmp_path / "org", Registry.open(shop).workspace.config.extends[0].digest
+    assert (update(shop)["digest"], update(shop)["changed"]) == (pinned, [])
+    shutil.rmtree(org / ".orbit/adrs/ADR-0001")
+    write(org, "docs/adr/0002-nats.md", "# 2. Send messages over NATS\n\nStatus: Accepted\n\n## Decision\n\nNever.\n")
+    write_record(org, ".orbit/adrs/ADR-0003/adr.yaml", title="Log in JSON", status="accepted")
+    commit(org)
+    planned = update(shop, "org", "--dry-run")
+    assert [planned[name] for name in ("added", "changed", "gone")] == [["ADR-0003"], ["ADR-0002"], ["ADR-0001"]]
+    assert Registry.open(shop).workspace.config.extends[0].digest == pinned
+    assert update(shop)["digest"] == Registry.open(shop).workspace.config.extends[0].digest != pinned
+    assert findings(shop) == []
+    assert not (shop / COPY / "adrs/ADR-0001/adr.yaml").exists()
+
+
+def test_what_a_source_withholds_is_not_copied(shop: Path, tmp_path: Path) -> None:
+    configure(tmp_path / "org", "site: {publish: {kinds: [adr], redact: [NATS]}}\n")
+    commit(tmp_path / "org")
+    update(shop)
+    texts = [path.read_text("utf-8") for path in (shop / COPY).rglob("*") if path.is_file()]
+    assert not [text for text in texts if "NATS" in text or "database" in text]
+    assert [path.name for path in (shop / COPY).iterdir()] == ["adrs"]
+
+
+def test_inherited_records_are_not_passed_on(shop: Path, make_repository: MakeRepository) -> None:
+    cart = make_repository("cart", "extends: [{name: shop, from: ../shop}]\n")
+    assert update(cart)["added"] == ["ADR-0001", "L-00001"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("adr", "retire", "org:ADR-0002"),
+        ("adr", "supersede", "org:ADR-0002", "--with", "ADR-0001"),
+        ("link", "org:ADR-0002", "amends", "ADR-0001"),
+        ("adr", "renumber", "org:ADR-0002"),
+        ("adr", "amend", "org:ADR-0002", "--task", "T-1", "--text", "Not here."),
+        ("learning", "vote", "org:L-00001", "--task", "T-1", "--model", "m"),
+    ],
+    ids=" ".join,
+)
+def test_an_inherited_record_is_changed_where_it_comes_from(shop: Path, words: tuple[str, ...]) -> None:
+    assert "inherited from ../org; change them there" in orbit(shop, *words, code=1)
+
+
+def test_an_own_decision_overrides_an_inherited_one(shop: Path) -> None:
+    assert "for a reason" in orbit(shop, "link", "ADR-0001", "overrides", "org:ADR-0002", code=2)
+    orbit(shop, "link", "ADR-0001", "overrides", "org:ADR-0002", "--reason", "one queue is enough")
+    assert "org:ADR-0002" not in shown(shop)
+    retired = Registry.open(shop).collection.records.retirement(Registry.open(shop).get("org:ADR-0002"))
+    assert str(retired) == "org:ADR-0002 was superseded by ADR-0001"
+    assert findings(shop) == []
+
+
+def test_an_agent_takes_no_records_over(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_record(tmp_path / "org", ".orbit/adrs/ADR-0003/adr.yaml", title="Log in JSON", status="accepted")
+    commit(tmp_path / "org")
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    assert "an agent may not" in orbit(shop, "fleet", "update", code=1)
+
+
+def test_a_source_can_not_name_a_program(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop = make_repository("shop", f'extends: [{{name: org, from: "ext::touch {tmp_path}/mark"}}]\n')
+    assert "can't be fetched" in orbit(shop, "fleet", "update", code=1)
+    assert not (tmp_path / "mark").exists()
