@@ -168,24 +168,14 @@ class Usage(NamedTuple):
 
 
 class TranscriptReader(Protocol):
-    """Functions of an agent's file that read its transcripts."""
+    """Functions of an agent's file that read its transcripts; those after `is_transcript` are some agents' alone."""
 
     def entries(self, row: Row) -> Iterator[TranscriptEntry]: ...  # noqa: D102
     def subagents(self, path: Path) -> list[Path]: ...  # noqa: D102
     def sessions(self, root: Path) -> list[Path]: ...  # noqa: D102
     def is_transcript(self, path: Path) -> bool: ...  # noqa: D102
-
-
-class DeliveryReader(TranscriptReader, Protocol):
-    """Functions of an agent's file that tell which texts of hooks reached the model."""
-
     def transcript(self, root: Path, session: str, agent: str = "") -> Path | None: ...  # noqa: D102
     def injected_texts(self, row: Row) -> Iterator[str]: ...  # noqa: D102
-
-
-class UsageReader(DeliveryReader, Protocol):
-    """Functions of an agent's file that tell what a session used."""
-
     def usage(self, row: Row) -> Iterator[Usage]: ...  # noqa: D102
 
 
@@ -250,19 +240,9 @@ def load_agent(name: str) -> Agent:
     return create()
 
 
-def transcript_readers() -> dict[str, TranscriptReader]:
-    """Return the agents whose transcripts can be captured, by name."""
-    return {name: importlib.import_module(f"{agents.__name__}.{name}") for name in _names_with("entries")}
-
-
-def delivery_readers() -> dict[str, DeliveryReader]:
-    """Return the agents whose transcripts tell what hooks put before the model, by name."""
-    return {name: importlib.import_module(f"{agents.__name__}.{name}") for name in _names_with("injected_texts")}
-
-
-def usage_readers() -> dict[str, UsageReader]:
-    """Return the agents whose transcripts tell what a session used, by name."""
-    return {name: importlib.import_module(f"{agents.__name__}.{name}") for name in _names_with("usage")}
+def transcript_readers(function: Literal["entries", "injected_texts", "usage"]) -> dict[str, TranscriptReader]:
+    """Return the agents whose transcripts can be captured, tell what hooks added, or what a session used, by name."""
+    return {name: importlib.import_module(f"{agents.__name__}.{name}") for name in _names_with(function)}
 
 
 @cache

@@ -24,26 +24,16 @@ LOGGED = {
 """Events that are logged and not answered."""
 
 
-class GenericCall(Call):
-    """A call that may ask for a reply in plain text."""
-
-    __slots__ = ("plain",)
-
-    def __init__(self, event: str, surface: str) -> None:
-        super().__init__(event, surface)
-        self.plain = False
-
-
 def read(payload: "Payload") -> Call | None:
     """Return the call of a payload; None for an event that we don't handle."""
     event = field(payload, "event")
     surface = SURFACES.get(event, "")
     if not surface and event not in LOGGED:
         return None
-    call = GenericCall(event, surface)
+    call = Call(event, surface)
     call.session, call.agent_id = field(payload, "session"), field(payload, "agent_id")
     call.agent, call.folder = field(payload, "agent"), field(payload, "cwd")
-    call.plain = payload.get("reply") == "text"
+    call.is_plain = payload.get("reply") == "text"
     if surface == TOOL:
         take_tool(call, field(payload, "tool"), payload.get("input", {}))
         call.error = field(payload, "error") if event == "tool-failed" else ""
@@ -68,7 +58,7 @@ def read(payload: "Payload") -> Call | None:
 
 def reply(call: Call, text: str) -> str:
     """Return the text, or an object with it and with the message for the person."""
-    if isinstance(call, GenericCall) and call.plain:
+    if call.is_plain:
         return f"{text}\n" if text else ""
     members = [f'"{key}": {quoted(value)}' for key, value in (("context", text), ("message", call.message)) if value]
     return f"{{{', '.join(members)}}}\n"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orbit_registry.agents.agent import UsageReader, usage_readers
+from orbit_registry.agents.agent import TranscriptReader, transcript_readers
 from orbit_registry.analytics.effect import RecordTitle, Report, report, signals
 from orbit_registry.analytics.figures import ratio
 from orbit_registry.analytics.stats import DAY, EventCounter, Tally, UsageSlice, mark_reverted, pairs_of
@@ -24,7 +24,7 @@ from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 from orbit_registry.workspace.workspace import Workspace
 
 MOST_SESSIONS = 500  # sessions whose transcripts are looked for, the newest
-READERS = usage_readers()
+READERS = transcript_readers("usage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def usage_of(workspace: Workspace, sessions: Sequence[str]) -> Mapping[str, Sess
     return usages
 
 
-def _answers(workspace: Workspace, agent: str, reader: UsageReader, path: Path) -> Iterable[tuple[float, int]]:
+def _answers(workspace: Workspace, agent: str, reader: TranscriptReader, path: Path) -> Iterable[tuple[float, int]]:
     try:
         status = path.stat()
     except OSError:
@@ -65,7 +65,7 @@ def _answers(workspace: Workspace, agent: str, reader: UsageReader, path: Path) 
     return [(float(timestamp), int(tokens)) for timestamp, tokens in rows]
 
 
-def _read(path: Path, reader: UsageReader) -> list[list[float]]:
+def _read(path: Path, reader: TranscriptReader) -> list[list[float]]:
     """Return when each answer of a transcript began, and its tokens; one that is written again counts with the most."""
     answers: dict[str, list[float]] = {}
     try:

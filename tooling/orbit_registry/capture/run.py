@@ -91,7 +91,7 @@ def _words(value: object) -> tuple[str, ...]:
 
 
 OnProgress = Callable[[int], None]
-READERS = transcript_readers()
+READERS = transcript_readers("entries")
 EVENTS = "events"
 SourcedFinding = tuple[Finding, Provenance]
 MOST_TRIED = 200  # entries that are read to detect the agent

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from orbit_registry.agents.agent import Row, delivery_readers, open_transcript
+from orbit_registry.agents.agent import Row, open_transcript, transcript_readers
 from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import safe_name
@@ -148,7 +148,7 @@ def read_transcript(path: Path, injected_texts: InjectedTexts) -> TranscriptReco
 HOOK_SURFACE = "hook:"
 MOST_SESSIONS = 50
 LATE_SECONDS = 5  # an agent writes its transcript a little after the hook has answered
-DELIVERY_READERS = delivery_readers()  # agents with transcripts that hold what hooks put before the model, by name
+DELIVERY_READERS = transcript_readers("injected_texts")  # agents whose transcripts hold what hooks added
 
 
 @dataclass(frozen=True, slots=True)

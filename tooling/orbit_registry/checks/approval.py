@@ -41,11 +41,7 @@ class Unproved:
 def unproved(
     git: Git, records: Iterable[Record], base: str | None, changed: Collection[str], *, is_branch_only: bool = False
 ) -> Iterator[Unproved]:
-    """Yield the live records whose approval is required and not proved.
-
-    `base` is the commit where the work left the default branch, `changed` what differs from it: the commits after it
-    can't change what is required. `is_branch_only` looks at those commits alone.
-    """
+    """Yield live records without the required proof; commits after `base` change no requirement."""
     reviewed = [
         record
         for record in records
@@ -120,8 +116,6 @@ def _data(content: bytes | None) -> Mapping[str, object]:
 
 @dataclass(frozen=True)
 class _State:
-    """What a commit of the repository requires of later ones."""
-
     git: Git
     commit: str
 
@@ -135,16 +129,13 @@ class _State:
 
     @property
     def require(self) -> str:
-        """What an approval needs: `none`, `signed` or `code-owner`."""
         return str(self._setting("require"))
 
     @cached_property
     def keys(self) -> bytes:
-        """The allowed signers."""
         return self.git.read(self.commit, str(self._setting("allowed_signers"))) or b""
 
     def is_agent(self, signer: str) -> bool:
-        """Say whether a signer is marked as an agent."""
         patterns = self._setting("agents")
         return isinstance(patterns, list) and any(fnmatchcase(signer, str(pattern)) for pattern in patterns)
 
@@ -156,17 +147,13 @@ class _State:
         return owner_lines(content.decode("utf-8", "replace"))
 
     def owners(self, path: str) -> tuple[str, ...]:
-        """Return the owners of a file."""
         return owners_of_file(self.owner_lines, self.git.prefix + path)
 
     def requires_as(self, other: _State) -> bool:
-        """Say whether another commit has the same setting and the same code owners."""
         return self._settings == other._settings and self.owner_lines == other.owner_lines
 
 
 class _Proofs:
-    """Proofs by the commits that made records live."""
-
     def __init__(self, git: Git, branch: frozenset[str], base: str | None) -> None:
         self._git, self._branch, self._base = git, branch, base
         self._states: dict[str, _State] = {}
@@ -174,7 +161,6 @@ class _Proofs:
         self._signers: dict[tuple[bytes, str], tuple[str, str]] = {}
 
     def state(self, commit: str) -> _State:
-        """Return what a commit requires."""
         return self._states.setdefault(commit, _State(self._git, commit))
 
     def before(self, setter: Commit) -> _State:
@@ -208,7 +194,6 @@ class _Proofs:
         return [setter, *(commit for _, commit in _setters(self._git, [record], inner) if commit is not None)]
 
     def verify(self, pairs: Iterable[tuple[Record, Commit]]) -> None:
-        """Verify the signatures of the commits, those of one list of keys at once."""
         by_keys: dict[bytes, dict[str, None]] = {}
         for record, setter in pairs:
             state = self.before(setter)
@@ -223,7 +208,6 @@ class _Proofs:
                     self._signers[keys, name] = (result, signer)
 
     def problem(self, record: Record, setter: Commit) -> str:
-        """Return what the proof of a record lacks; empty where it is proved."""
         state = self.before(setter)
         if not setter.parents:
             return "or earlier: this clone is shallow, so that nothing proves it"

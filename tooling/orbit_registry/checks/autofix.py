@@ -33,11 +33,7 @@ def apply_fixes(
     workspace: Workspace, against: str | None, is_selected: Callable[[Diagnostic], bool], authority: str | None,
     announce: Announce, *, dry_run: bool,
 ) -> AppliedFixes:  # fmt: skip
-    """Fix what can be fixed; of two fixes that touch the same file the second waits for the next round.
-
-    `announce` takes each change before it is made; with `dry_run` nothing is written. Where a decision and its document
-    differ, `authority` decides, `record` or `document`; None: the authority of each.
-    """
+    """Fix what can be, one fix a file and round; `authority` decides where record and document differ."""
     applied = AppliedFixes()
     for diagnostic in _fixable(workspace, against, is_selected, authority)[1]:
         if diagnostic.code == UNFINISHED:

@@ -102,11 +102,7 @@ def check_of(code: str) -> Check | None:
 
 
 def run_checks(context: CheckContext, checks: Iterable[Check] | None = None) -> list[Diagnostic]:
-    """Return what the checks find, ordered by place; all but the ignored ones.
-
-    Findings about unreadable records are never ignored: every answer leaves those out and refers to the gate. Nor are
-    approvals without proof.
-    """
+    """Return findings by place without ignored codes, but unreadable records and unproved approvals."""
     ignored = frozenset(context.config.setting("checks", "ignore")) - {UNPROVED}
     selected = [check for check in (all_checks() if checks is None else checks) if check.code not in ignored - HIDING]
     diagnostics = (diagnostic for check in selected for diagnostic in check.run(context))

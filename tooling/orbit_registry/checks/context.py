@@ -276,10 +276,7 @@ class Inputs:
 def collect_inputs(
     workspace: Workspace, against: str | None, now: datetime, *, proposed: bool = False, definitions_only: bool = False
 ) -> Inputs:
-    """Return the current inputs of a run.
-
-    The checks of proposed records are run with `proposed`; with `definitions_only` no check of a record is.
-    """
+    """Return a run's inputs; checks of `proposed` records run too, with `definitions_only` none of any record."""
     reading = Reading(workspace, now=now)
     kinds_by_document = {
         path: entry.kind for entry in reading.entries if (path := reading.document_of(entry)) is not None

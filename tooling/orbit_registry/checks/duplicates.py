@@ -56,10 +56,7 @@ _NEW = "\0"
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A near duplicate of a text, with its score and the negations in which they differ.
-
-    `score` is at most 1, and 0 for a rejected record that has only the title in common.
-    """
+    """A near duplicate; `score` is at most 1, and 0 for a rejected record that has only the title in common."""
 
     record: Record
     score: float
@@ -89,11 +86,7 @@ class Neighbour:
 
 
 def near_duplicates(workspace: Workspace, records: Sequence[Record], new: Record) -> list[Neighbour]:
-    """Return the records of the new one's kind that are like it, the most alike first.
-
-    `records` have their prose. Of closed ones only rejected ones count. Those that the new one names as distinct
-    are left out, unless it repeats a rejected one word for word.
-    """
+    """Return the open or rejected records of the new one's kind that are like it, the most alike first."""
     return near_duplicates_of_all(workspace, records, [new])[0]
 
 
@@ -129,7 +122,6 @@ def near_duplicates_of_all(
 
 
 def _of_rejected_titles(records: Iterable[Record], new: Record) -> dict[str, float]:
-    """Return the paths of what was rejected under a new record's title; their score is 0."""
     title = normalised(new.title)
     return {record.path: 0.0 for record in records if record.is_rejected and normalised(record.title) == title}
 

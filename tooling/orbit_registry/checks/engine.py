@@ -74,12 +74,7 @@ def gate(
     fix: Fix = False, announce: Announce = lambda _diagnostic, _changes: None, dry_run: bool = False,
     everything: bool = False, proposed: bool = False,
 ) -> CheckOutcome:  # fmt: skip
-    """Run the gate; `refresh` is called when a fix has changed files.
-
-    A fix leaves what the baseline holds, unless `paths` or `everything` names it. `announce` takes each change before
-    it is made; with `dry_run` none is made. With `against`, findings of the merge base count as old, and broken
-    decisions are listed at changed lines alone. `proposed` runs the checks of proposed records too.
-    """
+    """Run the gate; `refresh` is called when a fix has changed files, `announce` takes each change before that."""
     selected_paths = tuple(project_path(path).rstrip("/") for path in paths)
     fixed, refused = list[Diagnostic](), dict[tuple[str, str], str]()
     authority = fix if isinstance(fix, str) else None
@@ -198,10 +193,7 @@ def update_baseline(workspace: Workspace) -> tuple[int, bool]:
 
 
 def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after: Sequence[Diagnostic]) -> int:
-    """Add findings that appeared between two runs to the baseline, and drop those that went; return how many appeared.
-
-    For adoption: what an old repository brings is not the fault of the next change.
-    """
+    """Add what appeared between two runs, by an adoption, to the baseline, drop what went; return how many appeared."""
     added = baseline_of(apply(baseline_of(before), after).new)
     current, broken = read_baseline(workspace)
     resolved = Counter(apply(current, after).resolved)
@@ -219,7 +211,6 @@ def _is_selected(paths: tuple[str, ...], excluded: Set[tuple[str, str]], diagnos
 
 
 def _folded(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
-    """Return the findings with one note in place of many about live records that agents made without review."""
     notes = [finding for finding in diagnostics if finding.code == "ORB410" and _UNREVIEWED.match(finding.message)]
     if len(notes) <= _MOST_UNREVIEWED:
         return diagnostics
@@ -232,7 +223,6 @@ def _folded(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
 
 
 def _within(diagnostic: Diagnostic, paths: tuple[str, ...]) -> bool:
-    """Say whether a finding is about one of the paths: its own place, a related one, or the record's folder."""
     if not paths:
         return True
     places = [diagnostic.location.path, *(location.path for location in diagnostic.related)]

@@ -21,12 +21,10 @@ MOST = 1_000
 
 
 def _text(outcome: CheckOutcome, most: int = MOST_OF_A_CODE) -> str:
-    """Return the report as text without colour: errors first, at most so many findings of one code."""
     return "".join(f"{line}\n" for line in _lines(outcome, most))
 
 
 def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
-    """Yield the report line by line."""
     severities = list(Severity)
     printed: Counter[str] = Counter()
     listed = [row for row in outcome.diagnostics if most == MOST or not row.check or row.severity is not Severity.NOTE]
@@ -234,7 +232,6 @@ def _rule(check: Check) -> dict[str, object]:
 
 
 def _decision_rule(name: str, say: str) -> dict[str, object]:
-    """Return a check of a record as a rule."""
     record = name.partition("/")[0]
     return {
         "id": name,
@@ -290,7 +287,6 @@ _WEIGHTS = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.NOTE
 
 
 def _gitlab(outcome: CheckOutcome) -> str:
-    """Return the outcome as GitLab's Code Quality report."""
     counts: dict[str, int] = {}
     rows = [
         {

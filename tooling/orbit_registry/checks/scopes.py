@@ -50,10 +50,7 @@ class Unmatched:
 
 
 def unmatched(workspace: Workspace, record: Record, below: str = "") -> list[Unmatched]:
-    """Return a record's including globs that match no file; none where git can't tell.
-
-    `below` is the current folder, from the root; a glob that would match from there gets that as its hint.
-    """
+    """Return a record's globs that match no file; `below` is the current folder, from which one may match."""
     tracked, untracked = workspace.git.files() if record.globs else (None, [])
     files = [*(tracked or ()), *untracked]
     dead = dead_globs(record.globs, count_matches(record.globs, files)) if files else ()

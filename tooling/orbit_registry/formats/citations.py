@@ -20,11 +20,7 @@ _SURE_CODE = re.compile(r"0[0-9]*\Z|(?=[a-z]*[0-9])(?=[0-9]*[a-z])")
 
 @dataclass(frozen=True)
 class IdForms:
-    """Prefixes of ids that are citations: of kinds with sequence numbers, and of kinds with codes.
-
-    Patterns are compiled once a value. They begin with letters and check what precedes a match afterwards, so most of a
-    text is skipped quickly.
-    """
+    """Prefixes of ids that texts cite. Patterns begin with letters, so that most of a text is skipped quickly."""
 
     numbered: tuple[str, ...]
     coded: tuple[str, ...] = ()

@@ -29,7 +29,6 @@ def owners_of_file(lines: Sequence[OwnerLine], path: str) -> tuple[str, ...]:
 
 
 def _glob(pattern: str) -> Glob | None:
-    """Return a pattern as a glob; None where it can't be read as one."""
     text = pattern.replace("\\ ", " ")
     is_anchored = "/" in text.removesuffix("/")
     text = text.removeprefix("/") if is_anchored or text.startswith("/") else f"**/{text}"

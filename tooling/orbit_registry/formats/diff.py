@@ -33,10 +33,7 @@ class _Hunk:
 
 
 def unified_diff(path: str, before: str, after: str) -> str:
-    """Return the diff from one text to the other, empty if they are equal; `path` names the file in it.
-
-    `git apply` and `patch -p1` accept it; no name or text can add a line to it.
-    """
+    """Return the diff, for `git apply` and `patch -p1`, of the file at `path`; no name or text can add a line to it."""
     lines = [*difflib.unified_diff(_lines(before), _lines(after))][2:]
     head = [f"{line}\n" for line in _head(path)] if lines else []
     return "".join(line if line.endswith("\n") else f"{line}\n{NO_END}\n" for line in (*head, *lines))
@@ -76,7 +73,6 @@ def removes_lines(diff: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines with their ends; only a line feed ends a line."""
     return re.findall(r"[^\n]*\n|[^\n]+\Z", text)
 
 

@@ -137,11 +137,7 @@ class Glob:
 
     @property
     def regex(self) -> str:
-        """A regular expression for the whole path: for `re.fullmatch`, `regexp_full_match` in DuckDB, or a browser.
-
-        It has no lookaround, back reference or flag. RE2 runs it in linear time; a backtracking engine may be slow for
-        many stars, so Python code calls `matches`.
-        """
+        """Regular expression of the whole path for RE2 and browsers; Python calls `matches`, which never backtracks."""
         choices = [alternative.regex for alternative in self.alternatives]
         return choices[0] if len(choices) == 1 else f"(?:{'|'.join(choices)})"
 
@@ -197,8 +193,6 @@ def _ranges(members: str) -> Iterator[tuple[str, str]]:
 
 
 class _RefusedError(Exception):
-    """Ends the parsing of one glob; never leaves this module."""
-
     def __init__(self, message: str, hint: str, offset: int = 0) -> None:
         super().__init__(message)
         self.problem = Problem(INVALID_GLOB, message, Position(1, offset + 1), hint)
@@ -259,7 +253,6 @@ class _Scanner:
         self.offset = offset
 
     def expansions(self, nesting: int = 0) -> list[str]:
-        """Return the texts without braces, one for each choice."""
         parts: list[list[str]] = []
         run = ""
         while self.offset < len(self.text):
@@ -456,7 +449,6 @@ _Key = tuple[AnchorKind, str, str | None]  # kind and text of an anchor, and its
 
 
 def _keys_of_path(path: str) -> Iterator[_Key]:
-    """Yield the keys of all anchors that fit `path`."""
     *directories, basename = path.split("/")
     names: list[tuple[AnchorKind, str]] = [("path", path), ("basename", basename), ("directory", "")]
     end = -1
@@ -474,11 +466,7 @@ _Use = tuple[int, int, str]  # the item, the position in its scope, the text
 
 
 class GlobIndex(Generic[Key]):
-    """Index of many scopes, with the answer of `match_any` for each.
-
-    Globs are stored once, under their anchors. A path costs about thirty look-ups, and a glob is matched only if its
-    anchor fits.
-    """
+    """Index of many scopes by their globs' anchors: about thirty look-ups a path give `match_any` for each scope."""
 
     def __init__(self, items: Iterable[tuple[Key, Iterable[Glob]]]) -> None:
         self._keys: list[Key] = []

@@ -137,10 +137,7 @@ def within(items: Sequence[Item], span: Span, start: Callable[[Item], int]) -> S
 
 @lru_cache(maxsize=1024)
 def parse_markdown(text: str) -> Document:
-    """Read the structure of `text` (CommonMark with tables, optional YAML front matter). Never fails.
-
-    The cache holds about 16 MB: citations, facts and links of one decision are read one after the other.
-    """
+    """Read the structure of `text`. Never fails. The cache has 16 MB: several readers ask about one decision."""
     return _Reader(text).document()
 
 
@@ -156,7 +153,6 @@ def base_parser(**options: bool) -> MarkdownIt:
 
 @cache
 def _parser() -> MarkdownIt:
-    """Return the parser of the structure, whose tokens have positions."""
     from markdown_it.rules_inline import autolink, image, link
 
     markdown = base_parser()
@@ -202,7 +198,6 @@ def _with_columns(rule: Callable[[StateBlock, int, int, bool], bool]) -> Callabl
 
 
 def _titles_and_links(state: StateCore) -> None:
-    """Parse the inline text of headings, cells, and what may hold a link; skip the rest."""
     marks = ("](", "<", "[") if state.env.get("references") else ("](", "<")
     for previous, token in pairwise(state.tokens):  # an inline token is never the first
         if token.type == "inline" and (previous.type in _TITLED or any(mark in token.content for mark in marks)):
@@ -237,8 +232,6 @@ _Places = list[tuple[int, int]]
 
 
 class _Reader:
-    """One pass over the parser's tokens that turns lines and offsets into spans of the original text."""
-
     def __init__(self, text: str) -> None:
         self.text, self.lines = text, TextLines(text)
         self.front_matter, self.first_line = find_front_matter(text, self.lines)
@@ -331,7 +324,6 @@ class _Reader:
         self.headings.append(Heading(level, text.strip(), title, explicit, position, lines, lines))
 
     def _title(self, lines: Span) -> Span:
-        """Return the span of a heading's title, after its `#` or above its underline."""
         content = lines.of(self.text).rstrip()
         hashes = _HASHES.match(content)
         if hashes is None:
@@ -402,7 +394,6 @@ def _destination(text: str, start: int, limit: int) -> Span | None:
 
 
 def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[Heading]:
-    """Yield headings with section and body; until here both span only the heading's lines."""
     next_start = [end_of_text] * 8  # by level: where the next heading of that level or higher begins
     sections: list[tuple[Heading, int]] = []
     for heading in reversed(headings):

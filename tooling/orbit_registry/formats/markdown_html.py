@@ -84,10 +84,7 @@ def _parser(fence: Fence) -> MarkdownIt:
 
 
 def _whole_rows(state: StateCore) -> None:
-    """Join surplus cells of a row, which would not be shown, into its last cell.
-
-    Most come from an unescaped `|` in code, as in `Edit | Write`.
-    """
+    """Join surplus cells of a row, most from an unescaped `|` in code (`Edit | Write`), into its last cell."""
     columns = 0
     contents: Iterator[str] = iter(())
     for previous, token in pairwise(state.tokens):
@@ -134,7 +131,6 @@ def _html(_: RendererHTML, tokens: Sequence[Token], index: int, options: Options
 
 
 def _is_rendered(raw: re.Match[str], source: str) -> bool:
-    """Say whether a match is a comment or a tag that is rendered."""
     return (raw["tag"] in _TAGS and _is_whole(raw["tag"], source)) if raw["tag"] else len(raw[0]) > 1
 
 
@@ -144,7 +140,6 @@ def _is_whole(tag: str, source: str) -> bool:
 
 
 def _raw_html(raw: re.Match[str], source: str) -> str:
-    """Return a raw tag with the attributes that are rendered, nothing for a comment; another one as text."""
     tag = raw["tag"]
     if not _is_rendered(raw, source):
         return "" if tag in _DROPPED and _is_whole(_DROPPED[tag], source) else escape(raw[0])

@@ -153,10 +153,7 @@ def _with_name(text: str) -> Iterator[Suspect]:
 
 
 def _is_random(value: str, *, quoted: bool) -> bool:
-    """Say whether a value looks random: letters follow digits, or both occur without a separator.
-
-    The entropy is in bits a character: eight different ones have 3, a repeated word has less.
-    """
+    """Say whether letters follow digits, or both occur without a separator, with enough entropy in bits a character."""
     shares = [count / len(value) for count in Counter(value).values()]
     if -sum(share * math.log2(share) for share in shares) < (_QUOTED if quoted else _PLAIN):
         return False
@@ -178,17 +175,13 @@ def without_secrets(text: str) -> str:
 
 
 def _end_of_key(text: str, start: int) -> int:
-    """Return the end of a private key; the end of the text if it has no closing line."""
     end = text.find("-----END ", start)
     closing = text.find("-----", end + 9) if end >= 0 else -1
     return closing + 5 if closing >= 0 else len(text)
 
 
 def has_secret(value: object, text: str) -> bool:
-    """Say whether a text within a value holds a secret; `text` is the value as ASCII JSON.
-
-    Texts are searched one by one: in JSON the letter of an escape could precede a secret and hide it.
-    """
+    """Say whether a text within a value holds a secret; its ASCII JSON `text` alone could hide one behind an escape."""
     plain = json.dumps(value, ensure_ascii=False) if "\\u" in text else text
     return NEEDLES.search(plain) is not None and any(any(find_secrets(part)) for part in _texts(value))
 

@@ -21,10 +21,7 @@ class _Splice:
 
 
 def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) -> str:
-    """Return `text` changed to mean `new`; bytes of unchanged values, keys and comments stay.
-
-    `order` places keys that are new at the top level. The result is read back and compared.
-    """
+    """Return `text` changed to mean `new`, in its form elsewhere; `order` places new top-level keys."""
     old = load(text)
     if not isinstance(old, dict):
         raise YamlProblemError(

@@ -42,7 +42,6 @@ def compose(text: str) -> Node | None:
 
 
 def _parse_stop(error: Exception) -> tuple[Problem, int]:
-    """Return the parser's problem and the offset where it stopped; 0 where the error has none."""
     if isinstance(error, MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         position = Position(mark.line + 1, mark.column + 1) if mark else Position(1)
@@ -70,10 +69,7 @@ def _compose_or_none(text: str) -> Node | None:
 
 
 def place_of(text: str, pointer: Sequence[str | int]) -> Position:
-    """Return the position of the value at `pointer`: of its key in a mapping, of itself in a list.
-
-    A pointer that leads nowhere gives the position of the deepest part that exists.
-    """
+    """Return the position of a mapping's key or a list's item, or of the deepest part of the pointer that exists."""
     try:
         node = compose(text)
     except YamlProblemError as error:
@@ -83,7 +79,6 @@ def place_of(text: str, pointer: Sequence[str | int]) -> Position:
 
 
 def _follow(node: Node | None, pointer: Sequence[str | int]) -> tuple[Node | None, Node | None]:
-    """Follow a pointer as far as it leads; return the node with its position, and the value there."""
     marked = node
     for step in pointer:
         if isinstance(node, MappingNode):

@@ -28,16 +28,10 @@ class Call:
     `log_only_event`: an event that is logged and not answered; `is_stop`: it is one at which the agent can be asked on.
     `instruction_file`: a file of instructions that the agent has loaded; `transcript`: the file of an ended session.
     `context_was_compacted`: records may be shown again; `compaction_may_repeat`: another event may tell of it too.
+    `is_plain`: the reply is to be plain text.
     `arguments` are those of a tool that writes or of a command that installs, as they are.
     `command` is a hash of a shell's command, `purposes` are what its programs are for: `test`, `lint`, `install`, …
     """
-
-    __slots__ = (
-        "agent", "agent_id", "arguments", "can_show_message", "candidate_paths", "command", "compaction_may_repeat",
-        "context_was_compacted", "error", "event", "folder", "instruction_file", "is_stop", "log_only_event",
-        "message", "paths", "paths_are_heuristic", "purposes", "reads", "session", "surface", "task_class", "text",
-        "transcript",
-    )  # fmt: skip
 
     def __init__(self, event: str, surface: str) -> None:
         self.event, self.surface = event, surface
@@ -48,7 +42,7 @@ class Call:
         self.reads: list[str] = []
         self.purposes: list[str] = []
         self.context_was_compacted = self.compaction_may_repeat = self.can_show_message = False
-        self.paths_are_heuristic = self.is_stop = False
+        self.paths_are_heuristic = self.is_stop = self.is_plain = False
         self.command = 0
         self.arguments: Payload = {}
 

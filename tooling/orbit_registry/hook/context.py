@@ -75,12 +75,6 @@ def is_other_project(record_project: str, project: str) -> bool:
 class Context:
     """Request of a selection; paths count from the project's root, `now` in seconds since 1970."""
 
-    __slots__ = (
-        "agent", "breaks", "budgets", "categories", "error", "min_relevance", "names", "now", "paths", "per_call",
-        "per_category", "project", "purposes", "returned", "surface", "tags", "task", "task_class", "text", "tokens",
-        "widths",
-    )  # fmt: skip
-
     def __init__(
         self, surface: str, now: float, *, paths: "Sequence[str]" = (), tags: "Sequence[str]" = (), agent: str = "",
         task: str = "", task_class: str = "", text: str = "", error: str = "", purposes: "Sequence[str]" = (),
@@ -116,8 +110,6 @@ class Match:
     shown.
     """
 
-    __slots__ = ("key", "row", "score", "text", "triggers", "width")
-
     def __init__(self, row: "Row", triggers: "list[tuple[str, str]]", text: str = "", score: float = 0.0) -> None:
         self.row, self.triggers, self.text, self.score, self.width = row, triggers, text or row.teaser, score, 0
         self.key = row.values[0]
@@ -136,8 +128,6 @@ option, a closed record whose place it took, a word that its check forbids."""
 
 class Selection:
     """Records to show; `named` are dropped ones named by title, `withheld` ids in the hold-out."""
-
-    __slots__ = ("drops", "is_introduced", "matches", "named", "omitted", "skip_reason", "withheld")
 
     def __init__(
         self, matches: "list[Match]", omitted: int, drops: "list[tuple[Row, str]]", skip_reason: str = ""

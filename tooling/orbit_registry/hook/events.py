@@ -62,11 +62,6 @@ class Event:
     files of `query`, `has_failed` whether it failed. `tokens` are those of what was shown.
     """
 
-    __slots__ = (
-        "agent", "at", "command", "details", "failed", "fault", "has_failed", "hits", "ms", "name", "omitted", "opened",
-        "query", "session", "skip_reason", "surface", "tests", "tokens", "withheld", "writes",
-    )  # fmt: skip
-
     def __init__(self, surface: str, at: float) -> None:
         """Start an event; `at` is in seconds since 1970."""
         self.surface, self.at, self.session, self.skip_reason = surface, at, "", ""

@@ -13,19 +13,15 @@ from orbit_registry.hook.project import content_of, index_file, stamp
 
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Literal
 
     from orbit_registry.hook.matcher import Program
-
-    Folder = tuple[list[tuple[int, int]], list[int], tuple[int, ...]]
 
 FORMAT = 11
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
 MAX_PATH = 4096
-KEPT = 4096  # most folders and patterns in memory: many paths are in few folders
 LARGEST_COMPARED = 65_536  # bytes of a record's file; a larger one whose time differs counts as changed
 CHANGED, GONE = "changed", "gone"  # how it differs from the one that the index was made from
 EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, UNTRUSTED = 1, 2, 4, 8, 16, 32
@@ -61,8 +57,6 @@ DAMAGE = (IndexError, ValueError, OverflowError, TypeError)
 class NoIndex:
     """A missing or unusable index; false, with the reason."""
 
-    __slots__ = ("reason",)
-
     def __init__(self, reason: str) -> None:
         self.reason = reason
 
@@ -72,8 +66,6 @@ class NoIndex:
 
 class Row:
     """One record of the index; `values` are its fields as texts."""
-
-    __slots__ = ("flags", "number", "values")
 
     def __init__(self, number: int, values: list[str], flags: int) -> None:
         self.number, self.values, self.flags = number, values, flags
@@ -148,7 +140,6 @@ class Index:
         self.settings, self.unread = words[W_SETTINGS], words[W_UNREAD]
         self.min_relevance, self.unknown_worth = words[W_RELEVANCE] / 1_000_000, words[W_WORTH]
         self.differences: list[str] = []  # changed files of looked-up records, with time and size
-        self._try: Callable[[Program, str], bool]
         view = memoryview(content)
 
         def section(name: str, form: "Literal['B', 'I', 'Q']") -> "memoryview[int]":
@@ -161,7 +152,6 @@ class Index:
         self.hits, self.rows, self.flags = section("hit", "Q"), section("row", "Q"), section("flag", "B")
         self._row_sum = section("row_sum", "Q")
         self._programs: dict[int, Program] = {}
-        self._folders: dict[tuple[str, str | None], Folder] = {}
 
     def match(self, path: str, everything: bool = False) -> list[int]:
         """Return one hit a pushed record, with `everything` a record, for a path from the project's root."""
@@ -266,46 +256,28 @@ class Index:
 
     def candidates(self, path: str) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the ranges of hits that a path surely has, and the patterns to try on it."""
-        directory, slash, basename = path.rpartition("/")
-        _, dot, extension = basename.rpartition(".")
-        folder_key = (directory + slash, extension if dot else None)
-        folder = self._folders.get(folder_key)
-        if folder is None:
-            folder = self._folder(path, folder_key[1])  # ranges, patterns, keys of details
-            if len(self._folders) >= KEPT:
-                self._folders.clear()
-            self._folders[folder_key] = folder
-        ranges, patterns = list(folder[0]), list(folder[1])
-        self._details(b"p" + path.encode("utf-8", "surrogatepass"), (0,), ranges, patterns)
-        self._details(b"b" + basename.encode("utf-8", "surrogatepass"), folder[2], ranges, patterns)
+        ranges: list[tuple[int, int]] = []
+        patterns: list[int] = []
+        encoded = path.encode("utf-8", "surrogatepass")
+        *folders, basename = encoded.split(b"/")
+        _, dot, extension = basename.rpartition(b".")
+        details: tuple[int, ...] = 0, len(folders) + 1  # extension and depth, each given or open
+        if dot and (position := self._key_position(b"x" + extension)) >= 0:
+            details = *details, *((position + 1) << 32 | depth for depth in details)
+        keys = [b"d"]
+        end = -1
+        for name in folders:
+            end += 1 + len(name)
+            keys += b"d" + encoded[:end], b"s" + name
+        for key in dict.fromkeys(keys):
+            self._details(key, details, ranges, patterns)
+        self._details(b"p" + encoded, (0,), ranges, patterns)
+        self._details(b"b" + basename, details, ranges, patterns)
         return ranges, patterns
 
     def range_of(self, number: int) -> tuple[int, int]:
         """Return the range of hits of a pattern."""
         return self._posting[number], self._posting[number + 1]
-
-    def _folder(self, path: str, extension: str | None) -> "Folder":
-        """Return what files of one folder and extension share: ranges, patterns, keys of details."""
-        ranges: list[tuple[int, int]] = []
-        patterns: list[int] = []
-        details = self._detail_keys(path, extension)
-        keys = [b"d"]
-        end = -1
-        encoded = path.encode("utf-8", "surrogatepass")
-        for name in encoded.split(b"/")[:-1]:
-            end += 1 + len(name)
-            keys += b"d" + encoded[:end], b"s" + name
-        for key in dict.fromkeys(keys):
-            self._details(key, details, ranges, patterns)
-        return ranges, patterns, details
-
-    def _detail_keys(self, path: str, extension: str | None) -> tuple[int, ...]:
-        depth = path.count("/") + 1
-        if extension is not None:
-            position = self._key_position(b"x" + extension.encode("utf-8", "surrogatepass"))
-            if position >= 0:
-                return (0, depth, (position + 1) << 32, (position + 1) << 32 | depth)
-        return (0, depth)
 
     def _key_position(self, key: bytes) -> int:
         key_hash = int.from_bytes(key, "little") % PRIME
@@ -337,22 +309,13 @@ class Index:
 
     def pattern_fits(self, number: int, path: str) -> bool:
         """Say whether a path matches a pattern."""
-        compiled = self._programs.get(number)
-        if compiled is None:
-            compiled = self._program(number, self.pattern_text(number))
-        return self._try(compiled, path)
+        from orbit_registry.hook.matcher import fits, program  # many paths meet no pattern that has to be tried
+
+        if number not in self._programs:
+            self._programs[number] = program(self.pattern_text(number))
+        return fits(self._programs[number], path)
 
     def pattern_text(self, number: int) -> str:
         """Return a pattern's text."""
         text = self._pattern[number]
         return self.content[text >> 16 : (text >> 16) + (text & 0xFFFF)].decode("utf-8")
-
-    def _program(self, key: int, text: str) -> "Program":
-        # Many paths meet no pattern that has to be tried: the start of a hook then goes without this module.
-        from orbit_registry.hook.matcher import fits, program
-
-        self._try = fits
-        if len(self._programs) >= KEPT:
-            self._programs.clear()
-        compiled = self._programs[key] = program(text)
-        return compiled

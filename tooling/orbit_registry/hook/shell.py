@@ -35,8 +35,6 @@ class CommandPaths:
     `texts` are here-documents that it writes: file and text.
     """
 
-    __slots__ = ("candidate_paths", "is_patch", "paths", "purposes", "reads", "texts")
-
     def __init__(self) -> None:
         self.paths: list[str] = []
         self.candidate_paths: list[str] = []
@@ -282,8 +280,6 @@ _ENDS = frozenset(" \t\n;|&()<>'\"\\$`")
 
 class Scanner:
     """Scanner of a shell text: words, breaks, redirections and here-documents, without expansion."""
-
-    __slots__ = ("at", "found", "inner", "parts", "text", "waiting")
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0

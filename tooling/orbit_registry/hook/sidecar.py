@@ -26,8 +26,6 @@ MOST_FILES = 20  # most files of a result that are looked up
 class Sidecar:
     """Records for a result: `text` for the model, `learnings` as data for its host."""
 
-    __slots__ = ("learnings", "text")
-
     def __init__(self, text: str, learnings: "list[dict[str, str]]") -> None:
         self.text, self.learnings = text, learnings
 

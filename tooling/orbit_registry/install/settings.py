@@ -9,7 +9,7 @@ import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from orbit_registry import agents
 from orbit_registry.agents.agent import CommandFile, JsonHooks, SettingsFile
@@ -130,24 +130,8 @@ MARK = "# orbit hook"
 COMMAND = "ORBIT_COMMAND"  # placeholder of the command in the template of a command file
 
 
-class SettingsFormat(Protocol):
-    """Our entries in one kind of settings file; `what` names the file in the RefusedError for a text that is none."""
-
-    def with_entries(self, text: str | None, command: str, what: str) -> str:
-        """Return the settings with our entries, and none of an earlier version; None means no file."""
-
-    def without_entries(self, text: str, what: str) -> str | None:
-        """Return the settings without our entries; None where nothing else was in the file, so that it is ours."""
-
-    def commands(self, text: str, what: str) -> list[str]:
-        """Return our commands in the settings; empty where we are not installed."""
-
-    def is_current(self, text: str, command: str, what: str) -> bool:
-        """Say whether our entries are those that would be installed today."""
-
-
-def format_of(file: SettingsFile) -> SettingsFormat:
-    """Return the format of a settings file."""
+def format_of(file: SettingsFile) -> "JsonSettings | CommandFileSettings":
+    """Return the format of a settings file; `what` names the file in its errors."""
     return JsonSettings(file.format) if isinstance(file.format, JsonHooks) else CommandFileSettings(file.format)
 
 

@@ -96,10 +96,7 @@ class Freshness:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the record has expired or lost what it is about, and should be retired rather than verified.
-
-        A missing input is not a reason to: the record may hold without it.
-        """
+        """Whether it expired or lost its subject, so that it is to retire; a missing input alone is no reason."""
         return any(reason.is_gone and reason.cause is not Cause.FINGERPRINT for reason in self.reasons)
 
 
@@ -160,10 +157,7 @@ def has_expiry(record: Record) -> bool:
 
 
 def expires_at(record: Record) -> datetime | None:
-    """Return when a record expires: as it states, else `ttl_days` after its creation or last verification.
-
-    A default of `ttl_days` in the kind's schema applies to records without it; 0 is never.
-    """
+    """Return when a record expires: as it states, else its kind's `ttl_days` after creation or verification."""
     stated_end = freshness_time(record, "expires_at")
     schema = record.kind.schema.document["properties"].get("ttl_days") if stated_end is None else None
     if schema is None:

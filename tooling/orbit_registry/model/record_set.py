@@ -144,7 +144,6 @@ class RecordSet:
         return f"{suggestion}`orbit list --all` shows the ids there are"
 
     def _of_document(self, query: str) -> list[str]:
-        """Return the ids of the records whose document is at a path."""
         paths = [(record.id, record.source.path.lower()) for record in self._records if record.source is not None]
         return [name for name, path in paths if f"/{path}".endswith(f"/{query.removeprefix('./')}")]
 

@@ -81,10 +81,7 @@ _NOT_RUN, _BROKEN_DECISIONS = "ORB1004", ("ORB1005", "ORB1006")
 
 
 def apply(baseline: Baseline, diagnostics: Sequence[Diagnostic]) -> SortedFindings:
-    """Split findings into new and accepted ones; more occurrences than accepted are new.
-
-    Broken decisions of a record whose check did not run are neither there nor gone.
-    """
+    """Split findings into new and accepted; broken decisions of a check that did not run are neither there nor gone."""
     remaining = Counter(baseline.counts)
     new: list[Diagnostic] = []
     baselined: list[Diagnostic] = []

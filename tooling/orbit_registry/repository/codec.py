@@ -23,10 +23,7 @@ def hides_record(problem: Diagnostic) -> bool:
 
 
 def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> tuple[Record | None, list[Diagnostic]]:
-    """Return the record in a text, or its problems.
-
-    Positions of wrong fields cost a hundred times the validation; `explain=False` skips them.
-    """
+    """Return the record in a text, or its problems; `explain` costs a hundred times the validation."""
     try:
         data = load(text)
     except YamlProblemError as error:

@@ -304,7 +304,6 @@ def _heading(record: Record, path: str) -> str:
 
 
 def _decision(document: Document, heading: str) -> tuple[str, Options] | None:
-    """Return the prose and the options under the key of a heading."""
     if heading == _BODY:
         return document.text, document.options((0, (0, len(document.text))))
     position = document.locate(heading[1:] if heading else None)

@@ -33,10 +33,7 @@ def write_step(
     workspace: Workspace, name: str, changes: Iterable[FileChange], *, author: Author | None = None,
     taken_over: bool = False,
 ) -> None:  # fmt: skip
-    """Make all changes as one journal step, unless they are refused; the caller holds the write lock.
-
-    Without an `author` the environment decides who writes. `taken_over` texts from elsewhere may have secrets.
-    """
+    """Make all changes as one step under the caller's lock, unless refused; `taken_over` texts may have secrets."""
     step_changes = list(changes)
     if name != UPDATE:
         refuse_inherited(workspace, *(change.path for change in step_changes))
@@ -65,10 +62,7 @@ def refuse_secrets_in(changes: Iterable[FileChange], allowed: Collection[str] = 
 
 
 def refuse_secrets(name: str, value: object, allowed: Collection[str] = ()) -> None:
-    """Raise where a text or a text in a value has a secret, without quoting it.
-
-    `name` labels a text; texts in a mapping are labelled by their key.
-    """
+    """Raise, without quoting it, where a text, labelled `name` or by its key in a value, has a secret."""
     for label, text in _texts(name, value):
         for secret in find_secrets(text):
             if text[secret.start : secret.end] not in allowed:
@@ -109,10 +103,7 @@ def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
 def refuse_for_agent(
     workspace: Workspace, changes: Iterable[FileChange], *, author: Author | None = None, hint: str = BY_A_PERSON
 ) -> None:
-    """Raise where an agent would put a record live, reject one, or change a live one.
-
-    Kinds whose records an agent may create live (failures) have limits of their own.
-    """
+    """Raise where an agent would put a record live, reject or change one; failures have limits of their own."""
     role = author.role if author is not None else acting_role()
     if role != "agent":
         return

@@ -44,10 +44,7 @@ class _SeenNumber:
 def allocate(
     workspace: Workspace, kind: Kind, count: int = 1, *, above: int = 0, dry_run: bool = False
 ) -> list[Allocation]:
-    """Reserve the next `count` numbers of a kind above `above` and all that are used; a dry run only names them.
-
-    Reserved numbers and those below them are never given out again.
-    """
+    """Reserve the next numbers above `above` and all that were ever used; a dry run only names them."""
     claims = _claims_file(workspace, kind)
     with nullcontext() if dry_run else locked(claims.with_suffix(".lock")):
         highest = max(seen_numbers(workspace, kind), key=lambda entry: entry.number, default=_SeenNumber(0, ""))
@@ -77,7 +74,6 @@ def release(workspace: Workspace, kind: Kind, record_id: str) -> None:
 
 
 def _claims_file(workspace: Workspace, kind: Kind) -> Path:
-    """Return the file of a kind's claims: in git's common folder, else in the state."""
     common = workspace.git.common_dir
     folder = common / "orbit" if common is not None else workspace.state / "claims"
     return folder / f"{kind.name}.json"

@@ -239,7 +239,6 @@ def _entries_in(
 
 
 def _list_folder(folder: str) -> list[str]:
-    """Return the names in a folder, sorted; a symbolic link is not a folder."""
     if not stat.S_ISDIR(os.lstat(folder).st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
     return sorted(os.listdir(folder))

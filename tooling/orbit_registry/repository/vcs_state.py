@@ -129,7 +129,6 @@ def _tracked(git: Git, unavailable: list[UnavailableInfo]) -> list[str] | None:
 
 
 def _base(git: Git, head: str | None, against: str | None, unavailable: list[UnavailableInfo]) -> _Base | None:
-    """Return the commit to compare with: the merge base with the target branch."""
     requested = git.commit(against) if against is not None else None
     if against is not None and requested is None:
         if git.is_shallow:

@@ -128,10 +128,7 @@ def create_record(
     workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object], admit: PreWriteHook | None = None,
     attachments: Mapping[str, str] | None = None,
 ) -> Record:  # fmt: skip
-    """Write a new record with a code as id; a pending one goes into the inbox.
-
-    `attachments` are texts of further files in its folder by name; a kind whose prose is a file needs them.
-    """
+    """Write a new record with a code as id; `attachments` are further files in its folder, by name."""
     if kind.in_document:
         raise RefusedError(f"a {kind.name} needs its document too", hint=f"`orbit {kind.name} new` writes both")
     if kind.in_file and attachments is None:
@@ -181,10 +178,7 @@ def _new_record(
 
 
 def prepare_edit(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True) -> tuple[FileChange, Record]:
-    """Return the file change and the record after an edit of its data; the caller holds the write lock.
-
-    The file is read anew, and every byte outside the edit stays.
-    """
+    """Return file change and record after an edit, which leaves other bytes; the caller holds the write lock."""
     text = read_text(workspace.root / record.path)
     current = validated(text, record.kind, record.path)
     data = dict(edit(dict(current.data)))
@@ -205,10 +199,7 @@ def prepare_edit(workspace: Workspace, record: Record, edit: Edit, *, touch: boo
 
 
 def refuse_bad_scope(record: Record, *, previous: Record | None = None) -> None:
-    """Raise where a scope gets a path that is no valid glob or no symbol, or evidence a file outside the project.
-
-    Mistakes of the `previous` record are left to the checks.
-    """
+    """Raise for a bad glob, symbol or evidence path that the `previous` record did not have."""
     before = previous.scope if previous is not None else Scope()
     for path in record.scope.paths:
         parsed = parse_glob(path) if path not in before.paths else None
@@ -289,9 +280,7 @@ class ChangeSet:
 
     @property
     def changes(self) -> list[FileChange]:
-        """The file changes in an order that hides nothing from a reader in between: documents and records that are new
-        before those that go.
-        """
+        """The file changes, what is new before what goes, so that a reader in between misses nothing."""
         changes = [FileChange(path, self._before[path], after) for path, after in self._after.items()]
         return sorted((change for change in changes if change.before != change.after), key=_order)
 

@@ -90,10 +90,7 @@ def chunking_from(value: object) -> Chunking:
 
 
 def cut(text: str, chunking: Chunking | None = None, *, markdown: bool = True) -> Cut:
-    """Return a text in chunks; an empty one has none. Every line but front matter and delimiters is in one of them.
-
-    `markdown` says whether its headings count; with the strategy `headers` they do in any text.
-    """
+    """Return a text in chunks of all lines but front matter and delimiters; `markdown` says whether headings count."""
     return _Cutter(text, chunking or Chunking(), markdown=markdown).cut()
 
 
@@ -202,10 +199,7 @@ class _Cutter:
             yield replace(part, title=f"{piece.title} (part {number})".strip())
 
     def _fixed(self, span: Span) -> Iterator[_Piece]:
-        """Yield stretches of about the usual size, each beginning with the end of the one before.
-
-        They end where a paragraph does, else a line, a sentence, a word; nothing but a word without end is broken.
-        """
+        """Yield overlapping stretches of the usual size, cut at a paragraph, else a line, a sentence, a word."""
         offsets = self._offsets(span)
         start = reached = span.start
         continues = False
@@ -338,7 +332,6 @@ class _Cutter:
 
     @cached_property
     def parents(self) -> list[int]:
-        """The number of each heading's parent; -1 without one."""
         parents: list[int] = []
         under = [-1] * 8  # by level: the last heading of it or of one above
         for number, heading in enumerate(self.headings):

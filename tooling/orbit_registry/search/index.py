@@ -41,10 +41,7 @@ Key = tuple[str, int]  # a record's path and the number of its chunk, 0 for its 
 
 
 class Weights(NamedTuple):
-    """What words weigh in records: `terms` has of each term its worth and its weight by the records' paths.
-
-    `term_of` has the term of each word; `unknown` is the worth of a word that no record has.
-    """
+    """What words weigh: each term's worth and its weight by path, each word's term, the worth of an unknown word."""
 
     term_of: Mapping[str, str]
     terms: Mapping[str, tuple[float, Mapping[str, float]]]
@@ -133,10 +130,7 @@ class Index:
     def search(
         self, query: Iterable[str], most: int | None = None, allowed: Sequence[int] | None = None
     ) -> list[tuple[int, float]]:
-        """Return the slots of at most `most` texts that have one of the terms, with scores, the best first.
-
-        `allowed` says of each slot whether its text may be a hit.
-        """
+        """Return the best slots with one of the terms, and scores; `allowed` says which may be hits."""
         # The order of sums decides their last digit.
         ordered = sorted(dict.fromkeys(query), key=lambda term: (-self.worth(term), term))
         scores: defaultdict[int, float] = defaultdict(float)
@@ -151,10 +145,7 @@ class Index:
     def ranked(
         self, query: Sequence[str], pool: int, most: int, allowed: Sequence[int] | None = None
     ) -> list[tuple[int, float]]:
-        """Return what `search` does, the first `pool` in the order of both rankings, by reciprocal rank fusion.
-
-        The first gets the best score by terms, the next the next one. What is equal in both rankings stays equal.
-        """
+        """Return `search`'s hits, the first `pool` fused with their likeness by reciprocal rank."""
         hits = self.search(query, most, allowed)
         head, scores = hits[:pool], [score for _, score in hits]
         likeness = self._likeness(query, [slot for slot, _ in head])
@@ -175,11 +166,7 @@ class Index:
         return terms_by_gram
 
     def _likeness(self, query: Iterable[str], slots: Sequence[int]) -> list[float]:
-        """Return for each text how many runs of characters its terms share with a query's: a cosine, but for the
-        query's length.
-
-        Stems part words that belong together (`deduplicate`, `dedup`), whose runs meet again.
-        """
+        """Return how many character runs each text shares with the query: `deduplicate` and `dedup` meet."""
         query_grams = Counter(gram for term in query for gram in grams_of(term))
         terms = {
             term for gram in query_grams if len(gram) == SHORTEST_GRAM for term in self._terms_by_gram.get(gram, ())
@@ -221,20 +208,14 @@ def _places(scores: Sequence[float]) -> dict[float, int]:
 
 
 def index_of(records: Iterable[Record]) -> Index:
-    """Return the index of records.
-
-    It is made anew each time: of 1,000 records in 0.15 s of processor time, of which a cache would save the half.
-    """
+    """Return the index of records, made anew each time: 0.15 s for 1,000, of which a cache would save the half."""
     texts = ((record.path, number, fields) for record in records for number, fields in enumerate(texts_of(record)))
     return Index({(path, number): counts_of(fields) for path, number, fields in texts})
 
 
 @lru_cache(maxsize=1024)
 def counts_of(fields: Fields) -> Counts:
-    """Return twice what each word of a text counts; a secret has none.
-
-    A site counts the same texts for its search box and for its database.
-    """
+    """Return twice what each word of a text counts, without secrets; a site asks twice, for its box and database."""
     counts: dict[str, int] = {}
     for text, weight in zip(fields, (TITLE, TAGS, BODY), strict=True):
         for word, times in indexed_words(without_secrets(text)):

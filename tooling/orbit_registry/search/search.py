@@ -143,10 +143,7 @@ class Searcher:
     # ------------------------------------------------------------------------------------------------------- steps
 
     def _candidates(self, query: Query, budget: Budget, limit: int) -> tuple[list[_Candidate], int]:
-        """Return the best of what the text leads to, each record by its best part, and how many records that is in all.
-
-        They are more than `limit`, where there are more, because tags and versions may change their order.
-        """
+        """Return candidates, more than `limit` because tags and versions reorder them, and a count of records."""
         query_terms, owners = query.terms, self._owners
         slots = self._mask(query, budget)
         mask = slots if 0 in slots else None
@@ -235,7 +232,6 @@ class Searcher:
 
     @cached_property
     def _successors(self) -> Mapping[str, Sequence[Record]]:
-        """What took the place of each closed record, by its path."""
         return {record.path: self._set.live_successors(record) for record in self._set if record.phase == "closed"}
 
     def _score(self, query: Query, record: Record, text: float, via: str = "") -> Score:
@@ -281,7 +277,6 @@ class Searcher:
 
     @cached_property
     def _by_name(self) -> Mapping[str, Record]:
-        """The records by id, else by legacy id."""
         ids = {record.id: record for record in self._records.values()}
         return {name: record for record in self._records.values() for name in record.legacy_ids} | ids
 

@@ -93,11 +93,7 @@ def normalised(text: str) -> str:
 
 
 def similar_pairs(texts: Mapping[str, str], threshold: float = 0.55, only: Collection[str] | None = None) -> list[Pair]:
-    """Return the pairs of texts that reach `threshold`, those with a key in `only` if it is given; the best first.
-
-    Texts without terms are like nothing. At most `MOST_PAIRS` are returned, not the most alike but the same ones
-    each time: give one text for each `normalised` form to keep exact copies out.
-    """
+    """Return the pairs that reach `threshold`, with a key in `only` if given, the best first."""
     if not 0 < threshold <= 1:
         raise UsageError(f"the similarity threshold is {threshold}", hint="give one above 0 and at most 1")
     scores = pair_scores({key: Counter(terms(text)) for key, text in texts.items()}, threshold, only=only)
@@ -136,7 +132,6 @@ class _Candidates:
     """
 
     def __init__(self, texts: Mapping[str, Mapping[str, int]], keys: Iterable[str], threshold: float) -> None:
-        """`keys` are those of the texts that `of` is called for."""
         self._keys = sorted(texts)
         self._positions = {key: position for position, key in enumerate(self._keys)}
         self._all = (1 << len(self._keys)) - 1

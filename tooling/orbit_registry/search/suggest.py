@@ -109,11 +109,7 @@ def _resolve_name(name: str, tree: Tree) -> Iterator[str]:
 
 
 def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
-    """Return the globs that cover the files of the clues, the best founded first, at most `MOST_GLOBS`.
-
-    Files become their folder where most of it is spoken of; what is covered already is left out, and so is a glob that
-    matches more than a fifth of the project.
-    """
+    """Return the best founded globs for the clues: files, or folders of which most is meant; none covers a fifth."""
     clues_by_path: defaultdict[str, dict[str, Clue]] = defaultdict(dict)
     for clue in clues:
         clues_by_path[clue.path].setdefault(clue.words, clue)

@@ -33,11 +33,7 @@ def terms(text: str) -> list[str]:
 
 
 def indexed_words(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the words that an index has of a text, each with how often one piece of the text has it.
-
-    These are its `words`, and short names that `words` splits: `sqlite` of SQLite, because a query often writes them in
-    small letters.
-    """
+    """Yield the words of a text and short joined names (`sqlite` of SQLite), with how often a piece has each."""
     for piece, times in Counter(_PIECE.findall(unicodedata.normalize("NFKC", text))).items():
         for word in _indexed_words(piece):
             yield word, times

@@ -68,7 +68,6 @@ def model2vec(location: str, root: Path) -> Embedder:
 
 
 def _folder_of(location: str, root: Path) -> Path | None:
-    """Return the folder of the project that holds a model, or None where it is a name on the hub."""
     try:
         folder = inside(root, location)
         if folder.is_dir():
@@ -82,7 +81,6 @@ def _folder_of(location: str, root: Path) -> Path | None:
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of what an error says, or what it is called where it says nothing."""
     return next(iter(str(error).splitlines()), "")[:200] or type(error).__name__
 
 

@@ -72,10 +72,7 @@ def search_tables(
     texts: Mapping[tuple[str, int], Fields],
     fill: Callable[[Mapping[str, Iterable[str]]], None],
 ) -> None:
-    """Make the tables that `search` looks words up in, from texts by id and number, and the macro.
-
-    `fill` adds rows, JSON objects, to tables.
-    """
+    """Make the tables and the macro of `search` from texts by id and number; `fill` adds rows, as JSON, to tables."""
     index = Index({key: counts_of(fields) for key, fields in texts.items()})
     stems = {**{term: term for term in index.terms}, **index.stems}
     words = [(word, term, index.worth(term)) for word, term in stems.items() if word not in STOP_WORDS]
@@ -195,10 +192,7 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 
 @contextlib.contextmanager
 def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) -> Iterator[None]:
-    """Make a new file with our tables and macros the current database; it is complete when the block has filled it.
-
-    When anything fails, no part of the file stays.
-    """
+    """Make a new file with our tables the current database for a block that fills it; a failure leaves no file."""
     try:
         connection.execute(f"ATTACH {file_literal(path)} AS snapshot (STORAGE_VERSION '{STORAGE}')")
         try:
@@ -249,10 +243,7 @@ def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None], event
 
 
 def fill_all(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, Iterable[str]], folder: Path) -> None:
-    """Add rows, JSON objects, to tables by way of files below a folder.
-
-    DuckDB reads files of JSON lines about a hundred times faster than values handed over one by one.
-    """
+    """Add rows to tables by files of JSON lines, which DuckDB reads a hundred times faster than single values."""
     lines = Path(tempfile.mkdtemp(prefix=".tmp-rows-", dir=folder))
     try:
         for table, rows in tables.items():
@@ -286,10 +277,7 @@ def fill_meta(connection: duckdb.DuckDBPyConnection, meta: Mapping[str, str | No
 
 
 def fill_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors, within: str = "") -> None:
-    """Add a table of records' vectors, and the macro that asks it which records are near one by exact cosine.
-
-    `within` begins its names: `TEMP ` for a connection's own.
-    """
+    """Add a table of vectors and the macro `near`; `within` begins their names: `TEMP ` for a connection's own."""
     size = max(map(len, vectors.records.values()), default=1)
     connection.execute(
         f"CREATE {within}TABLE vectors AS SELECT r.content_hash, $2 AS model, v.vector FROM records AS r JOIN "
@@ -333,11 +321,7 @@ def export_snapshot(
     workspace: Workspace, file: Path, parquet: Path | None = None, *, reading: Reading | None = None,
     unfiltered: bool = False, vectors: VectorSource | None = None,
 ) -> list[Path]:  # fmt: skip
-    """Write a copy of the snapshot without local state, and where asked a Parquet file a table; returns the paths.
-
-    It holds what `site.publish` admits, or all that is shared where `unfiltered` is given. `reading` is what the caller
-    has read already. `vectors` makes those that the copy is to hold. On any failure an existing file stays.
-    """
+    """Write what others may read as a DuckDB file, and as Parquet; return the paths."""
     loaded = vectors(()) if vectors is not None else None
     if vectors is not None and loaded is None:
         raise UsageError("no model is configured that makes vectors", hint="set `search.model` in .orbit/config.yaml")
@@ -373,10 +357,7 @@ def export_snapshot(
 
 
 def shared_rows(workspace: Workspace, reading: Reading, *, unfiltered: bool, only_shown: bool = False) -> Rows:
-    """Return the rows of what others may read: no local inbox, no secrets, nothing that `site.publish` withholds.
-
-    `only_shown` leaves out what the site has no page for, such as learnings that wait for review.
-    """
+    """Return the rows of what others may read; with `only_shown` of what the site has pages for."""
     prose = ProseReading(workspace, reading.entries, reading.documents)
     inbox = f"{workspace.relative(workspace.inbox)}/" if workspace.config.inbox == "local" else ""
     shared = [record for record in reading.collection.records if not (inbox and record.path.startswith(inbox))]

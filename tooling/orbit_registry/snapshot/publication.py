@@ -98,10 +98,7 @@ class Publication:
         return {path: plain(freshness) for path, freshness in by_path.items()}
 
     def document(self, path: str, text: str) -> str | None:
-        """Return the text of a document or page at `path` as it may be read, each line in its place; None: not at all.
-
-        A log loses the decisions that are withheld; a file that holds nothing else is none.
-        """
+        """Return a document as it may be read, withheld decisions as blank lines; None where nothing is left."""
         if not self.is_active:
             return without_secrets(text)
         if self.hides(path):
@@ -117,10 +114,7 @@ class Publication:
         return self.text(text)
 
     def _lost(self, document: Document) -> list[AdrDocument]:
-        """Return the decisions of a document that may not be read.
-
-        Where records are chosen, a decision that no published record claims is withheld too.
-        """
+        """Return the decisions to withhold; where records are chosen, also those that no published record claims."""
 
         def claimed(records: Iterable[Record]) -> set[int]:
             sources = [record.source for record in records if record.source is not None]
@@ -200,7 +194,6 @@ class Publication:
 
     @cached_property
     def _decisions(self) -> frozenset[str]:
-        """Documents with decisions, including those that no record names."""
         sources = {record.source.path for record in self.everything if record.source is not None}
         return frozenset({*sources, *decision_paths(self.workspace)})
 

@@ -95,10 +95,7 @@ def query(
     workspace: Workspace, sql: str, form: str = "table", *, vectors: VectorSource | None = None,
     reading: Reading | None = None,
 ) -> str:  # fmt: skip
-    """Return the answer to one question, as a table, JSON or CSV; the snapshot is brought up to date first.
-
-    `vectors` are asked where the question is about vectors.
-    """
+    """Return the answer to one question in a format; `vectors` are asked where the question is about them."""
     # Events are written at every call, so they don't cause a build; a query of them gets the current ones.
     asks = any(name in sql.casefold() for name in ("events", "outcome_scores"))
     lines = event_lines(workspace.state) if asks else None
@@ -154,11 +151,7 @@ def run_query(
     path: Path, sql: str, *, seconds: float = SECONDS, rows: int | None = None, events: Sequence[str] | None = None,
     vectors: Vectors | None = None,
 ) -> QueryResult:  # fmt: skip
-    """Return the answer to one question, of at most so many rows.
-
-    `events` are the lines of the event log, where the table of events is to hold those of now; `vectors` become a
-    further table.
-    """
+    """Return the answer to one question; `events` are lines of the current log, `vectors` become a table."""
     with open_snapshot(path) as connection:
         try:
             if events is not None:
@@ -224,7 +217,6 @@ def _is_question(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statem
 
 
 def _reason(error: duckdb.Error) -> str:
-    """Return what DuckDB says, without the question, and with the name that was probably meant."""
     paragraphs = str(error).strip().split("\n\n")
     return " ".join(paragraphs[0].split())
 
@@ -254,7 +246,6 @@ def open_snapshot(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Return names of which no two are the same: a second `id` becomes `id_2`."""
     used: list[str] = []
     for name in names:
         candidate, number = name, 2

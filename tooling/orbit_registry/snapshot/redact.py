@@ -140,7 +140,6 @@ def redact_pattern(text: str, pattern: re.Pattern[str]) -> str:
 
 
 def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: str) -> str:
-    """Return a text with `mask` for the matches in its readings."""
     for reading in _READINGS:
         rendered = _render(text, reading)
         if rendered is None:
@@ -157,11 +156,7 @@ def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: s
 
 
 class NameMask:
-    """Names to redact, and names to keep although they contain one of the others.
-
-    Separators between words don't matter: `Use a secret vault` is found in `use-a-secret-vault.md`, and `ADR-0005` in
-    `adr 5`. Of names that begin at one place the longest counts.
-    """
+    """Names to redact, and longer ones to keep; separators don't matter: `ADR-0005` is found in `adr 5`."""
 
     def __init__(self, struck: Iterable[str], exceptions: Iterable[str] = ()) -> None:
         self._top = _Node()

@@ -119,9 +119,7 @@ class NameResolver:
         return {path: records for path, records in by_path.items() if len(records) > 1}
 
     def of_file(self, path: str, versions: Collection[str] = ()) -> list[Record]:
-        """Return the records that a file was taken over as for several versions, the one first that is meant from a
-        text that is for `versions`; none where the file is that of one record, or of others too.
-        """
+        """Return the records of a file's versions, the meant one first; none where the file is other records' too."""
         records = self._versioned.get(path, ())
         return by_version(records, versions) if records and len(self._files.held(path)) == len(records) else []
 
@@ -144,11 +142,7 @@ class NameResolver:
 
 
 def link_rows(records: Sequence[Record], local: frozenset[str], references: Mapping[str, Sequence[str]]) -> list[Row]:
-    """Return the links that records state, those that follow from supersession, as edges from the newer record, and
-    what their texts refer to.
-
-    What git carries is resolved among what git carries, so that this machine's inbox changes no shared row.
-    """
+    """Return stated, supersession's and texts' links; those that git carries are resolved among what git carries."""
     everything = NameResolver(records)
     shared = NameResolver([record for record in records if record.id not in local]) if local else everything
     edges: set[tuple[str, str, str, bool]] = set()
@@ -192,10 +186,7 @@ def citations_of(workspace: Workspace, records: Sequence[Record]) -> Iterator[Ro
 
 
 def citation_rows(records: Sequence[Record], files: Mapping[str, References], forms: IdForms) -> Iterator[Row]:
-    """Yield what files name, once a line: ids, those that no record has among them, and links to records' files.
-
-    `files` hold no record's text. What may be a word, such as `L-shaped`, counts only where a record has that id.
-    """
+    """Yield what files name, once a line: ids and links to records' files; a likely word only if a record has it."""
     names = NameResolver(records) if files else None
     for path, references in files.items():
         links = ((_from_root(path, target), line) for target, line in references.links)
@@ -221,11 +212,7 @@ _NUMBER = re.compile(r"[0-9]+|[^0-9._+-]+")
 
 
 def by_version(records: Sequence[Record], asking: Collection[str]) -> list[Record]:
-    """Return records in the order in which a link means them, from a text that is for the versions `asking`, if any.
-
-    Live records come first; then what shares most with those versions, as searches weigh it; where nothing does,
-    or none is asked for, what is unversioned, else what is for the newest version, of two the one for more of them.
-    """
+    """Return records as a link means them: live, most of the versions `asking`, unversioned, the newest version."""
     requested = frozenset(asking) - {UNVERSIONED}
 
     def rank(record: Record) -> tuple[bool, float, bool, list[tuple[bool, int, str]], int]:

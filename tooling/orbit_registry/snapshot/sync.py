@@ -188,7 +188,6 @@ def _publish(workspace: Workspace, folder: Path, rows: Rows, meta: Mapping[str, 
 
 
 def _current(folder: Path, inputs: str | None = None) -> _State | None:
-    """Return the state of the current snapshot if it was written here, from these inputs."""
     try:
         state = _State(**json.loads(read_bytes(folder / STATE, limit=10_000)))
         if not NAME.match(state.file) or (inputs is not None and state.inputs != inputs):
@@ -207,10 +206,7 @@ def _stamp(status: os.stat_result) -> list[int]:
 
 
 def _last_number(folder: Path) -> int:
-    """Return the highest number in use, that of a lost file among them.
-
-    A process that has a file open gets the old content when it opens the same name again, so names are not reused.
-    """
+    """Return the highest number so far; a process with a lost file open would get the old content under its name."""
     names = os.listdir(folder)
     with contextlib.suppress(OrbitError, ValueError, TypeError, KeyError, RecursionError):
         names.append(str(json.loads(read_bytes(folder / STATE, limit=10_000))["file"]))
@@ -218,10 +214,7 @@ def _last_number(folder: Path) -> int:
 
 
 def _remove_leftovers(folder: Path, previous: str) -> None:
-    """Remove all snapshots but the previous one, and what killed builds left: no other one runs now.
-
-    A reader that holds one open keeps it.
-    """
+    """Remove all snapshots but the previous one, which readers may take, and what killed builds left."""
     for path in folder.iterdir():
         is_old = path.name.startswith("snapshot-") and path.suffix in (".duckdb", ".wal") and path.name != previous
         if is_old or path.name.startswith((f"{TEMPORARY}snapshot", f"{TEMPORARY}rows-")):

@@ -108,11 +108,7 @@ class Cache:
     def files(
         self, namespace: str, root: Path, paths: Iterable[str], parse: Parse, *, limit: int = RECORD_LIMIT
     ) -> dict[str, FileValue]:
-        """Return the values of files: stored ones of unchanged files, else what `parse` makes of path and content.
-
-        Unchanged means the same size and times, or the same hash. None and values with a secret are not stored; a
-        missing file is left out.
-        """
+        """Return files' values, stored or parsed; values with a secret are not stored, missing files left out."""
         paths = list(paths)
         stored = self._stored(namespace, paths)
         results: dict[str, FileValue] = {}

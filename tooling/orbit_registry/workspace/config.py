@@ -71,10 +71,7 @@ def _name_filter(names: Iterable[str]) -> NameFilter:
 
 
 def publish_problems(data: Mapping[str, Any], kinds: KindTable | None = None) -> Iterator[SchemaProblem]:
-    """Yield what is wrong with a section that the schema accepts.
-
-    A misspelt kind or status would publish what it was to hide; it is found where the kinds are given.
-    """
+    """Yield what the schema can't find: bad patterns and, given the kinds, misspelt ones, which would publish."""
     for index, pattern in enumerate(data.get("redact", ())):
         message = _pattern_problem(pattern)
         if message:

@@ -62,10 +62,7 @@ def _without_secrets(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """One event of the log, with the ids of records that were shown, opened, or named by a failure.
-
-    `kind` is `retrieval` where records were asked for, `opened` where they were read, or another event of the session.
-    """
+    """One event, with the ids of records; `kind` is `retrieval`, `opened` or another event of the session."""
 
     at: float
     kind: str
@@ -141,10 +138,7 @@ def rows_in(files: list[Path], now: float, log: LogScan) -> Iterator[tuple[Logge
 def follow(
     state: Path, start: tuple[int, int] = (0, 0), wait: Callable[[], object] = lambda: time.sleep(0.2)
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield each new event after `start`, an inode and an offset, forever; `wait` is called when there is none.
-
-    A rotated part is read to its end first. The default polls five times a second.
-    """
+    """Yield new events after `start`, an inode and an offset, forever; rotated parts are read to their end."""
     path, buffer = state / "log" / NAME, b""
     number, offset = start
     while True:

@@ -52,8 +52,7 @@ def read_with_status(path: Path | str, *, limit: int) -> tuple[bytes, os.stat_re
 
 
 def bounded_lines(file: BinaryIO, longest: int) -> Iterator[tuple[bytes | None, int]]:
-    """Yield each line and its bytes in the file; None for one of more than `longest` bytes, which is never whole in
-    memory."""
+    """Yield each line and its bytes; None for one of more than `longest`, which is never whole in memory."""
     while line := file.readline(longest + 1):
         size, rest = len(line), line
         while size > longest and rest and not rest.endswith(b"\n"):
@@ -192,7 +191,6 @@ def replace_file(path: Path, temporary: Path) -> None:
 
 @contextlib.contextmanager
 def _removed_on_error(temporary: Path, path: Path) -> Iterator[None]:
-    """Remove a temporary file where the system refuses something, and raise what that means for `path`."""
     try:
         yield
     except OSError as error:

@@ -315,10 +315,7 @@ class Git:
             yield root / self.prefix
 
     def signatures(self, commits: Sequence[str], allowed_signers: Path) -> Iterator[tuple[str, str, str]]:
-        """Yield each commit with git's verdict on its SSH signature (`G`: a key of the file made it) and the signer.
-
-        The repository can't name the programs that verify.
-        """
+        """Yield commits with git's verdict on their SSH signature (`G` is good), by no program of the repository."""
         settings = [f"gpg.ssh.allowedSignersFile={allowed_signers}", *_VERIFIERS]
         options = [word for setting in settings for word in ("-c", setting)]
         form = "--format=%H%x00%G?%x00%GS%x00"
@@ -409,10 +406,7 @@ def newest_commits(git: Git) -> Iterator[Commit]:
 
 
 def commits_since(git: Git, revision: str | None, merged_folder: str = ".orbit") -> list[Commit]:
-    """Return the commits after a revision, parents first, with full hashes; a move is one file gone and one new.
-
-    A merge has only the changes in `merged_folder`, against its first parent.
-    """
+    """Return the commits after a revision, parents first; of a merge the changes in `.orbit` alone."""
     revisions = ["HEAD"] if revision is None else ["HEAD", f"^{revision}"]
     options = ("--topo-order", "--reverse", "--no-renames", "--no-abbrev", *_LOG_OPTIONS)
     texts = git.run_fields("log", *options, "--end-of-options", *revisions, "--", check=False)
@@ -425,10 +419,7 @@ def commits_since(git: Git, revision: str | None, merged_folder: str = ".orbit")
 
 
 def commits_touching(git: Git, folder: str, revisions: str, *, is_first_parent: bool = True) -> Iterator[Commit]:
-    """Yield the commits that change files of a folder, newest first; a merge has its changes against its first parent.
-
-    Without merged branches (`is_first_parent`) a merge is one step of the main line.
-    """
+    """Yield commits that change a folder, newest first; `is_first_parent` takes a merge as one step."""
     options = ("--topo-order", "--no-renames", "--no-abbrev", *(["--first-parent", "-m"] if is_first_parent else []))
     yield from _commits(git.run_fields("log", *options, *_LOG_OPTIONS, revisions, "--", folder))
 

@@ -75,7 +75,6 @@ def _forget(entry: Path) -> None:
 
 
 def _apply(root: Path, changes: Sequence[FileChange], staged: dict[str, Path], applied: list[FileChange]) -> None:
-    """Make all changes; `staged` and `applied` say at each moment what would have to be taken back."""
     for change in changes:
         if change.after is not None:
             staged[change.path] = disk.stage(root / change.path, _bytes(change.after))

@@ -67,11 +67,7 @@ def forced_by_environment() -> bool | None:
 
 
 def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
-    """Return the files of the repository that a command's words name, with hashes.
-
-    A word may name a path, a module (`python -m tools.resolve`), a folder that Python runs, or be shell code. What
-    such a file starts itself is not followed.
-    """
+    """Return hashes of the repository's files that a command names: paths, modules, folders, in shell code."""
     hashes: dict[str, str] = {}
     for word in dict.fromkeys(part for argument in words for part in (argument, *_BETWEEN.split(argument))):
         module = word.replace(".", "/") if word.replace(".", "").isidentifier() else ""
@@ -164,10 +160,7 @@ def _file(workspace: Workspace) -> Path | None:
 
 
 def _main_work_tree(root: Path) -> Path:
-    """Return the folder that identifies a repository: for a linked work tree that of the main one.
-
-    An archive may contain a `.git` file that points elsewhere: git's folder has to point back.
-    """
+    """Return the main work tree, which names a repository; git's folder points back, as an archive's can't."""
     git_dir = git_folder(root)
     try:
         git_dir = git_dir.resolve() if git_dir is not None else root
@@ -206,10 +199,7 @@ def not_run_message(workspace: Workspace, key: str) -> str:
 def run_program(
     workspace: Workspace, key: str, seconds: float, stdin_text: str = "", filled: Mapping[str, str] | None = None
 ) -> str:
-    """Run the program under a configuration key in the root, and return its output.
-
-    `filled` are replacements of placeholders in its words. The `fault` of an error never quotes the output.
-    """
+    """Return the output of a configured program, placeholders `filled`; the `fault` of an error never quotes it."""
     refused = not_run_message(workspace, key)
     if refused:
         raise ProgramError(refused, hint="`orbit trust`", fault=refused)

@@ -206,10 +206,7 @@ def project_path(text: str) -> str:
 
 
 def path_from_root(root: Path, here: Path, path: str) -> str:
-    """Return a path given from a folder as one from the root; a "/" at its end stays.
-
-    Links in its folders are followed, and it need not exist.
-    """
+    """Return a path given from a folder as one from the root; links of folders are followed, a last `/` stays."""
     target = here / path
     has_name = PurePosixPath(path).name not in ("", "..", ".")
     resolved = target.parent.resolve() / target.name if has_name else target.resolve()

@@ -34,7 +34,6 @@ class _Text:
     pointer: Pointer | None
 
     def place(self, context: CheckContext, record: Record, offset: int) -> Location:
-        """Return the place of one of its characters."""
         if self.pointer is None:
             return context.in_prose(record, offset)
         if len(self.pointer) == 1:
@@ -77,7 +76,6 @@ def _decision_of(context: CheckContext, record: Record) -> AdrDocument | None:
 
 
 def _text_of(context: CheckContext, record: Record) -> str:
-    """Return the text that the spans of `decision_of` count in."""
     home = context.homes.get(record.path)
     return home[0].text if home is not None else record.prose
 
@@ -312,6 +310,5 @@ def _approver(record: Record, author: str | None) -> str:
 
 
 def _is_new_from_agent(context: CheckContext, record: Record) -> bool:
-    """Say whether an agent made a record since the base that our commands would have left for review."""
     is_new = record.role == "agent" and record.path in (context.facts.changed or ())
     return is_new and record.kind.status(record.kind.initial["agent"]).phase != "live"

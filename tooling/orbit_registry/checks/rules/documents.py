@@ -319,11 +319,7 @@ def _finding(
 
 
 def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str | None:
-    """Return why a fix does not take over a document's status; None where it does.
-
-    A fix never brings a record nearer to being live, whichever side wins. It closes a live one only where the document
-    changed since the two last agreed (`status_raw`), or where the user named the side that wins.
-    """
+    """Return why a fix leaves the status: it makes none live, and closes a live one on a change or order."""
     if entry.status == record.status.name:
         return None
     phase = record.kind.status(entry.status).phase
@@ -355,14 +351,12 @@ def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]
 
 
 def _same_title(title: str, document_title: str) -> bool:
-    """Say whether a record's title is what its document has, or the start of it where that is too long for a title."""
     ours, theirs = _plain(title), _plain(document_title)
     is_start = ours.endswith("…") and theirs.startswith(ours[:-1]) and len(document_title) > _LONGEST_TITLE
     return ours == theirs or is_start
 
 
 def _plain(text: str) -> str:
-    """Return a title as both sides would show it: Markdown's marks are no difference."""
     return _MARKS.sub("", _words(text)).casefold()
 
 

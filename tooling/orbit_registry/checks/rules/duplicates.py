@@ -17,10 +17,7 @@ MOST_NAMED = 3
 
 
 def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
-    """Return the records that are compared with each other: the open ones of one kind.
-
-    Texts that are files may be versions of one another, and are left out.
-    """
+    """Return the open records by kind; texts that are files may be versions of one another, and are left out."""
     by_kind: dict[str, list[Record]] = {}
     for record in records:
         if record.phase != "closed" and not record.kind.in_file:
@@ -110,8 +107,6 @@ def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A record, one that says nearly the same, and how nearly."""
-
     record: Record
     neighbour: Record
     score: float

@@ -281,10 +281,7 @@ def unresolved_names(successors: DocumentSuccessors) -> str:
 def changes_for(
     context: CheckContext, record: Record, data: Mapping[str, object], successors: DocumentSuccessors
 ) -> Sequence[FileChange]:
-    """Return the changes that write `data` into a record, with its successors at both ends or at neither.
-
-    Nothing where the record alone would already break its schema.
-    """
+    """Return the changes that write `data`, with successors at both ends or none; () where `data` is invalid."""
     ids = [other.id for other in successors.records]
     others = [
         _rewritten(context, other, _with_added(other.data, "supersedes", [record.id])) for other in successors.records

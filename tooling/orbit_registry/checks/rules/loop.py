@@ -193,10 +193,7 @@ def turn_of(ended: LoggedEvent) -> str:
 
 
 def turns(log: LoopLog) -> Iterator[tuple[LoggedEvent, LoggedEvent | None]]:
-    """Yield each turn's end, and its note: one that names its id, or the last of its session since the turn before.
-
-    What an agent notes while it works comes before the end of its turn, and what a person adds names the id.
-    """
+    """Yield each turn's end, and its note: one that names it, else the last that its session made in it."""
     by_turn = {event.word("turn"): event for event in log.of(NOTED) if event.word("turn")}
     noted: dict[str, LoggedEvent] = {}
     for event in log.of(NOTED, TURN_END):

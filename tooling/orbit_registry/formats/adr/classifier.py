@@ -75,10 +75,7 @@ def is_template(path: PurePosixPath, stem: str) -> bool:
 def skip_reason(
     entry: AdrDocument, inside: Sequence[Heading], stem: str, path: PurePosixPath, *, in_series: bool, is_filled: bool
 ) -> str | None:
-    """Return why the document is not a decision, or None if it is one.
-
-    `is_filled`: its context and its decision hold more than placeholders.
-    """
+    """Return why the document is no decision; `is_filled`: context and decision hold more than placeholders."""
     name = read_name(stem)
     if (
         plain(stem) in _NOT_ADR_NAMES
@@ -140,7 +137,6 @@ def _has_folder_of_its_own(entry: AdrDocument, stem: str, path: PurePosixPath) -
 
 
 def _is_session(entry: AdrDocument, stem: str, path: PurePosixPath) -> bool:
-    """Say whether a document is a session's log; a numbered one is about sessions of its program."""
     name = read_name(stem)
     if name is not None and name.number is not None:
         return False

@@ -78,10 +78,7 @@ def read_name(name: str) -> FileName | None:
 
 
 def read_series_name(name: str) -> FileName | None:
-    """Return the parts of a name whose number follows any words, as in `ccc-jb-001-use-x`.
-
-    `use-http-404-pages` is read so too: it is a series only if its neighbours or its heading agree.
-    """
+    """Return the parts of `ccc-jb-001-use-x`, and of `use-http-404-pages`, which a heading has to confirm."""
     match = _SERIES.match(name) if read_name(name) is None else None
     return FileName(match["lead"], match["number"], "", None, match["dash"], name[match.end() :]) if match else None
 

@@ -66,7 +66,6 @@ def _field(match: re.Match[str]) -> Field:
 
 
 def _without_comment(value: str) -> str:
-    """Return a value without a trailing ` # comment`; a quoted value keeps its hashes."""
     if value[:1] in ("'", '"'):
         closing = value.find(value[0], 1)
         if closing > 0:

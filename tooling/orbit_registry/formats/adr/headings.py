@@ -78,10 +78,7 @@ def without_numbering(heading: str) -> str:
 
 
 def heading_value(title: str) -> tuple[str, int, int] | None:
-    """Return the key that a heading states (`status`, `date` or `deciders`), and the offsets of its value.
-
-    After a colon any status counts; after a dash or in brackets only a known one.
-    """
+    """Return the key in `Status: Accepted`, and the offsets of its value; without a colon only a known one counts."""
     match = _VALUED.fullmatch(title) if len(title) <= _LONGEST else None
     key = SECTION_OF.get(plain(match["name"].strip())) if match is not None else None
     if match is None or key not in ("status", "date", "deciders"):
@@ -95,10 +92,7 @@ def heading_value(title: str) -> tuple[str, int, int] | None:
 
 
 def section_level(headings: Sequence[tuple[int, str]]) -> int:
-    """Return the level of a decision's sections: that of the first heading with a known key.
-
-    A stray heading of level 1 in the middle of a document does not push the others down.
-    """
+    """Return the level of a decision's sections: that of the first known one, so that a stray `#` changes nothing."""
     levels = [level for level, key in headings if key != "other"]
     return levels[0] if levels else min((level for level, _ in headings), default=0)
 
@@ -227,10 +221,7 @@ class TitleParts:
 
 
 def split_title(text: str, span: Span, plain: str, expected: str | None = None) -> TitleParts:
-    """Split the heading title `text[span]` (as plain text: `plain`) into number and title.
-
-    `expected` is the number of the file: with it, `12 Title` without a separator is a number too.
-    """
+    """Split `text[span]` (plain text: `plain`); with `expected`, the file's number, `12 Title` has a number too."""
     raw = span.of(text)
     picture = _words_start(text, span)
     if picture > span.start:  # `🎨 ADR-021: Title`; before a title alone it belongs to it
@@ -273,10 +264,7 @@ def _is_number(match: re.Match[str], expected: str | None, *, sure: bool) -> boo
 
 
 def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> TitleParts | None:
-    """Split a log entry's heading (`ADR-0108 — Title`); None if the heading names no ADR.
-
-    With `in_log`, in a file of decisions, other codes and bare numbers count too.
-    """
+    """Split `ADR-0108 — Title`; None if it names no ADR. With `in_log` other codes and bare numbers count too."""
     pattern = _IN_LOG if in_log else ENTRY
     match = pattern.match(text, _words_start(text, span), span.end)
     if match is None:
@@ -341,10 +329,7 @@ def title_below(document: Document, parts: TitleParts, inside: Sequence[Heading]
 
 
 def title_line(document: Document, path_number: str | None, path_title: str) -> TitleParts | None:
-    """Return the title of a document without a title heading: `#46. Title`, or a comment in its front matter.
-
-    In a front matter `#` begins a comment, so it must hold the number or half of the words of the file's name.
-    """
+    """Return the title in `#46. Title`, or in a comment of the front matter that has the file's number or its words."""
     first = _first_line(document, Span(document.content_start, len(document.text)))
     if first is not None and (match := _UNSPACED.match(document.text, first.start, first.end)):
         return split_title(document.text, Span(match.end(), first.end), document.text[match.end() : first.end])

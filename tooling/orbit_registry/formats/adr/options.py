@@ -24,7 +24,6 @@ def _alternation(name: str) -> str:
 
 
 def _lower(words: str) -> tuple[str, ...]:
-    """Return the words of a list in lower case, without those that hold another one."""
     lower = {word.strip().lower() for word in words.split(",")}
     return tuple(sorted(word for word in lower if not any(part in word for part in lower - {word})))
 
@@ -145,7 +144,6 @@ def read_options(document: Document, span: Span) -> Options:
 
 
 def _words_in(text: str, words: Sequence[str]) -> list[str]:
-    """Return those of some words that a text in lower case has: patterns are tried only where one is."""
     is_ascii = text.isascii()
     return [word for word in words if word.isascii() >= is_ascii and word in text]
 
@@ -193,7 +191,6 @@ def _units(document: Document, section: Heading, headings: Sequence[Heading]) ->
 
 
 def _rows(document: Document, span: Span) -> Iterator[_Unit]:
-    """Yield the options of a table: the first cell of each row, and the last as the reason."""
     for table in within(document.tables, span, lambda table: table.span.start):
         for row in table.rows[1:]:
             if len(row) > 1 and row[0].text:
@@ -201,10 +198,7 @@ def _rows(document: Document, span: Span) -> Iterator[_Unit]:
 
 
 def _parts(document: Document, span: Span, *, joined: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield name and text of the outermost list items and of paragraphs that begin with bold words, or `Rejected`.
-
-    With `joined` the text is not parted.
-    """
+    """Yield name and text (or both `joined`) of outermost items, and of paragraphs that begin in bold or `Rejected`."""
     items: list[list[str]] = []
     indent = -1
     blank = True
@@ -240,7 +234,6 @@ def _starts_option(line: str, *, after_break: bool, item: Sequence[str]) -> bool
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Return the name at the start of an option's text, and what follows."""
     text = _COMMENT.sub("", text[:LONGEST_TEXT]).strip()
     rejected = _REJECTED_LINE.match(text)
     if rejected is not None:
@@ -265,7 +258,6 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _is_closed(text: str) -> bool:
-    """Say whether no bracket, quote or code is open at the end of a text."""
     is_even = all(text.count(sign) % 2 == 0 for sign in '"`')
     return is_even and text.count("(") <= text.count(")") and text.count("“") <= text.count("”")
 
@@ -303,7 +295,6 @@ def _verdict(signs: Sequence[str], body: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Return a name without Markdown's marks and the punctuation around it."""
     flat = " ".join(text.replace("**", "").replace("__", "").replace("`", "").split()).strip(" .,:;—–-*_")
     return flat[1:-1] if flat[:1] in _QUOTES and flat[-1:] in _QUOTES and len(flat) > 2 else flat
 
@@ -405,7 +396,6 @@ _SMALL = frozenset(
 def _scattered(
     document: Document, span: Span, headings: Sequence[Heading], covered: Sequence[Span], words: Sequence[str]
 ) -> Iterator[_Unit]:
-    """Yield the options that are called rejected in items and paragraphs outside the sections of options."""
     if not words:
         return
     starts = [span.start, *(heading.body.start for heading in headings)]

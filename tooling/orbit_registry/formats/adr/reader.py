@@ -57,8 +57,6 @@ class Outline:
 
 
 class _Facts:
-    """Facts of a header by key, those of the winning style first."""
-
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.all = tuple(facts)
         self._by_key: dict[str, list[Fact]] = defaultdict(list)
@@ -122,7 +120,6 @@ def assemble(header: Header, outline: Outline) -> AdrDocument:
 
 
 def _title(facts: _Facts, outline: Outline) -> tuple[str, tuple[Span, ...]]:
-    """Return the title and its spans; the key `name` counts only without a heading."""
     fact = facts.first("title")
     spans = tuple(other.span for other in facts.of("title") if other.raw == (fact or other).raw)
     if outline.heading is None and fact is None:
@@ -147,7 +144,6 @@ def _status(facts: _Facts) -> tuple[Status, str]:
 
 
 def _date(facts: _Facts, outline: Outline) -> tuple[str | None, str, str | None, Span | None]:
-    """Return (date, as written, source, span) of the best statement of a date."""
     fact, changelog = facts.first("date"), outline.changelog_date
     status_date = facts.first("status_date")
     for candidate in (fact, status_date, changelog):
@@ -233,7 +229,6 @@ def _target(header: Header, phrase: Phrase) -> str:
 
 
 def _fact_relations(header: Header, fact: Fact) -> Iterator[Relation]:
-    """Yield the targets of a fact that is a relation (`superseded_by: 0042`)."""
     rel = cast(Rel, fact.key)
     lines = header.document.lines
     if fact.style != "front-matter":
@@ -347,10 +342,7 @@ def read_document(text: str, path: str = "") -> AdrFile:
 
 
 def single_span(text: str, path: str) -> Span | None:
-    """Return the span of a single decision's prose, below its title; None if only `read_document` can tell.
-
-    It takes a fourth of the time of reading all facts, and is enough to show a text.
-    """
+    """Return the span of a single decision's prose, in a fourth of `read_document`'s time; None if in doubt."""
     pure, stem = _name_of(path)
     if not is_markdown(pure.name) or is_log_name(stem) or not text.strip("\ufeff \t\r\n"):
         return None
@@ -372,10 +364,7 @@ def _name_of(path: str) -> tuple[PurePosixPath, str]:
 
 
 def _log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Heading, TitleParts]]:
-    """Return the headings that name an ADR, below the document's own title.
-
-    With `in_log`, in a file of decisions, `D1` and `Decision 1` count, else bare numbers from 1 without gaps.
-    """
+    """Return headings of ADRs below the title; `in_log` `D1`, `Decision 1` or bare numbers without gaps count."""
     candidates: list[tuple[Heading, TitleParts]] = []
     for heading in document.headings:
         parts = (
@@ -394,7 +383,6 @@ def _log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Hea
 
 
 def _dated_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
-    """Return the headings with a date, if they are at least half of their level."""
     below = [heading for heading in document.headings if heading.level > 1]
     dated = [(heading, headings.split_dated(document.text, heading.title, heading.text)) for heading in below]
     candidates = [(heading, parts) for heading, parts in dated if parts is not None]
@@ -456,7 +444,6 @@ def content_end(document: Document, span: Span) -> int:
 
 
 def _entry_zone(document: Document, heading: Heading, inside: Sequence[Heading]) -> Span:
-    """Return the lines of an entry that may state metadata: up to its first section or prose."""
     first = next((other for other in inside if section_key(other.text) not in HEADER_KEYS), None)
     end = first.section.start if first else heading.body.end
     has_metadata = False
@@ -565,11 +552,7 @@ def _series_number(fields: Sequence[Field], pure: PurePosixPath) -> str | None:
 
 
 def _zones(document: Document, after: int, inside: Sequence[Heading], title: Heading | None) -> Iterator[Span]:
-    """Yield the spans that may state metadata: up to the first section of another kind.
-
-    The text above the title comes last: it often holds a notice that the decision was superseded, and the header below
-    the title counts first.
-    """
+    """Yield the spans that may state metadata; a notice above the title comes last, because the header counts first."""
     yield from _zones_below(document, after, inside, title)
     if title is not None and document.text[document.content_start : title.section.start].strip():
         yield Span(document.content_start, title.section.start)
@@ -589,7 +572,6 @@ def _zones_below(document: Document, after: int, inside: Sequence[Heading], titl
 
 
 def _changelog_date(header: Header) -> Fact | None:
-    """Return the earliest ISO date of the first `Changelog` section."""
     document = header.document
     heading = next((heading for heading in header.headings if section_key(heading.text) == "changelog"), None)
     if heading is None:

@@ -80,7 +80,6 @@ def _verbs() -> re.Pattern[str]:
 
 @cache
 def _endings() -> tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Rel], ...]:
-    """Return the patterns before and after a target whose verb comes last, and the relation."""
     return tuple(
         (
             re.compile(rf"(?:^|(?<![A-Za-z])){before}\Z", re.IGNORECASE) if before else None,
@@ -114,10 +113,7 @@ class Phrase:
 
 
 def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
-    """Yield the phrases at the start of a line, after marks and `This decision has been`.
-
-    A sentence about itself must end with its target: `superseded by ADR-9 for mobile` says less.
-    """
+    """Yield the phrases at a line's start; `This ADR has been superseded by ADR-9` has to end with its target."""
     opening = _OPENING.match(text, start, end)
     if opening is None:
         return

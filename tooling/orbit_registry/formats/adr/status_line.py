@@ -38,7 +38,6 @@ _LIMIT = 4000
 
 @cache
 def _partial() -> re.Pattern[str]:
-    """Return a pattern of statuses that say that a part was replaced."""
     verbs = rf"(?:{PARTLY}[ -]?|{PART}{WITHIN})(?:{choice('partial_verbs')})"
     return re.compile(rf"{choice('partial_statuses')}|{verbs}", re.IGNORECASE)
 
@@ -196,7 +195,6 @@ def _pieces(text: str, span: Span) -> list[Span]:
 
 
 def _status_piece(text: str, piece: Span) -> Span:
-    """Return the span of the status in the first piece, without marks and tasks around it."""
     start, end = piece.start, piece.end
     trailing = _TRAILING_TASKS.search(text[start:end])
     if trailing and trailing.start() > 0:

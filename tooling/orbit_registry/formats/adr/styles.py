@@ -97,7 +97,6 @@ def _status_alone(text: str, start: int, end: int) -> Span | None:
 
 
 def _mark_above(text: str, start: int) -> int:
-    """Return the start of the notice whose first line this is; else the line's own start."""
     above = text.rfind("\n", 0, max(start - 1, 0)) + 1
     mark = NOTICE.match(text, above, start) if above < start else None
     return above if mark is not None and not text[mark.end() : start].strip(' \t\r\n"') else start
@@ -116,7 +115,6 @@ def _continues(content: str) -> bool:
 def _insert_line(
     read: Callable[[Header], Iterator[Fact]], header: Header, key: str, value: str
 ) -> tuple[int, str] | None:
-    """Insert a line above the first stated one, with the same bullet or quote, and in bold like it."""
     text = header.text
     for fact in read(header):
         # A superseding remark includes the gap above it.
@@ -195,7 +193,6 @@ def _typed_link(target: re.Match[str], kind: str) -> Fact:
 
 
 def _render_scalar(fact: Fact, value: str) -> str:
-    """Return the value as a YAML scalar; the rest of the old value stays."""
     if fact.key != "status":
         quoted = fact.span.end - fact.span.start == len(fact.raw) + 2
         return scalar(value, '"' if quoted else "") if fact.span.end > fact.span.start else f" {scalar(value)}"
@@ -262,7 +259,6 @@ def _escaped(value: str) -> str:
 
 
 def _insert_row(header: Header, key: str, value: str) -> tuple[int, str] | None:
-    """Insert a row under the first known one, in a table of keys and values."""
     for fact in _read_table(header):
         start = header.text.rfind("\n", 0, fact.span.start) + 1
         end = header.text.find("\n", fact.span.end)
@@ -320,7 +316,6 @@ def _read_sections(header: Header) -> Iterator[Fact]:
 
 
 def _paragraphs(header: Header, heading: Heading) -> list[Span]:
-    """Return the section's paragraphs, without quotes, comments and deeper sections."""
     text = header.text
     following = within(header.headings, heading.body, lambda other: other.section.start)
     end = following[0].section.start if following else heading.body.end
@@ -383,7 +378,6 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
 
 
 def _cell(header: Header, first: Span) -> Span | None:
-    """Return the cell with a known status in a table at the start of the section."""
     tables = within(header.document.tables, Span(first.start, first.start + 1), lambda table: table.span.start)
     cells = (cell.span for table in tables for key, cell in pairs(table) if key == "status")
     return next((span for span in cells if span and normalise_status(span.of(header.text))[0] != "unknown"), None)
@@ -421,7 +415,6 @@ def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterato
 
 
 def _quoted(header: Header, heading: Heading) -> Span | None:
-    """Return the only quoted line with a status, in a section of quotes."""
     quotes = []
     for line in visible_lines(header.document, heading.body, header.document.hidden):
         content = header.text[line.start : line.end].rstrip()
@@ -448,7 +441,6 @@ def _render_section(fact: Fact, value: str) -> str:
 
 
 def _insert_section(header: Header, key: str, value: str) -> tuple[int, str] | None:
-    """Insert a `Status` section above the first section."""
     if key != "status" or not header.headings or header.in_log:
         return None
     first = header.headings[0]

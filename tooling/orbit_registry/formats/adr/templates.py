@@ -83,10 +83,7 @@ def _yaml(match: re.Match[str], values: Mapping[str, str]) -> str:
 
 
 def template_from(text: str, path: str) -> str | None:
-    """Return a template like the ADR in `text`: its header and standard headings, without its prose.
-
-    Each section holds a short prompt. Of a log it is the last entry. None if the text holds no decision.
-    """
+    """Return a template like the text's last ADR: its header and headings, with prompts for prose; None without one."""
     file = read_document(text, path)
     if not file.entries:
         return None
@@ -99,12 +96,10 @@ def template_from(text: str, path: str) -> str | None:
 
 
 def _literal(text: str) -> str:
-    """Escape text for `new_document`."""
     return text.replace("$", "$$")
 
 
 def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
-    """Return the front matter with placeholders, without links and blocks of the old ADR."""
     span = document.front_matter
     text = document.text
     if span is None:
@@ -187,7 +182,6 @@ def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
 
 
 def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
-    """Yield the standard sections, each with its heading as written and a prompt."""
     prompts = {
         **prompts_in(language_of(section.heading for section in entry.sections)),
         **{"status": "$status", "date": "$date", "changelog": "- $date: first draft"},

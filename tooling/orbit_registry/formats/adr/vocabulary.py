@@ -78,10 +78,7 @@ class Language:
     keys: frozenset[str]  # names of the status key that few other languages have
 
     def status(self, status: str, raw: str) -> str:
-        """Return a status, or `Superseded by X`, in this language, like the document's own status `raw`.
-
-        It stays English if `raw` is English or an unknown word.
-        """
+        """Return a status, or `Superseded by X`, in this language; unchanged if the document's `raw` is English."""
         word = re.split(r"[^\w'-]", raw.strip("*_` "), maxsplit=1)[0]
         if raw and (word.lower() in _ENGLISH_STATUSES or plain(word) not in STATUS_OF):
             return status
@@ -134,10 +131,7 @@ def language_of(headings: Iterable[str]) -> Language | None:
 
 
 def language_of_status(raw: str, key: str, headings: Iterable[str]) -> Language | None:
-    """Return the language of a status: by its word, its key (`Estado`), then the headings.
-
-    None for English, or for a word of several languages that nothing tells apart.
-    """
+    """Return the language of a status by its word, its key (`Estado`), the headings; None for English or in doubt."""
     first = re.split(r"[^\w'-]", raw.strip("*_`~ "), maxsplit=1)[0].lower()
     of_headings = language_of(headings)
     if not first or first in _ENGLISH_STATUSES:
@@ -183,10 +177,7 @@ def is_iso_date(text: str) -> bool:
 
 
 def read_date(text: str, order: Order | None = None) -> str | None:
-    """Return the `YYYY-MM-DD` or `YYYY-MM` at the start of a text, in figures or with the month's name.
-
-    `03/04/2026` needs an `order`, which differs between countries; `17/04/2026` does not.
-    """
+    """Return the ISO date, or month, at the start of a text; `03/04/2026` needs an `order`, `17/04/2026` does not."""
     bare = text.strip(_MARKS)
     parsed = _read(bare, 0)
     if parsed is not None:
@@ -215,7 +206,6 @@ def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
 
 
 def _read(text: str, at: int) -> tuple[str, int] | None:
-    """Return the date at an offset and its end; None if there is none."""
     match = _DATE.match(text, at)
     if match:
         return (match.group(), match.end()) if is_iso_date(match.group()) else None

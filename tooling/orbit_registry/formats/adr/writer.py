@@ -30,10 +30,7 @@ _BLOCK = re.compile(r" {4}|\t|[ ]{0,3}(?:#{1,6}(?:[ \t]|$)|[-*+>|](?:[ \t]|$)|\d
 
 
 def nest_headings(text: str, level: int) -> str:
-    """Return prose with its headings moved below a heading of `level` (1 to 6), with `\\n` as the line end.
-
-    Relative levels stay as far as Markdown's six allow. Code, quotes and lists stay.
-    """
+    """Return prose, line ends `\\n`, with its headings moved below one of `level`; code, quotes and lists stay."""
     bare = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     if bare.startswith("---") and parse_markdown(bare).front_matter is not None:
         raise RefusedError(
@@ -66,7 +63,6 @@ def _refuse_open(document: Document) -> None:
 
 
 def _shift_parsed(document: Document, by: int) -> str:
-    """Return the text of `nest_headings`' document, without its frame, with its headings moved down."""
     text = document.text
     for heading in reversed(document.headings[:-1] if by else ()):
         lines = text[heading.section.start : heading.body.start]
@@ -94,10 +90,7 @@ def begins_block(text: str) -> bool:
 
 
 def refuse_restated(before: str, after: str, path: str) -> None:
-    """Raise if new prose in a document states its number, title, status or date again.
-
-    Both texts are of the document at `path`, without the prose and with it.
-    """
+    """Raise if new prose restates its document's facts; the texts are without the prose and with it."""
     old, new = read_document(before, path), read_document(after, path)
     if old.format != new.format or len(old.entries) != len(new.entries):
         raise RefusedError(
@@ -184,10 +177,7 @@ def set_title(text: str, entry: AdrDocument, title: str) -> str:
 
 
 def set_number(text: str, entry: AdrDocument, number: str) -> str:
-    """Return `text` with the number replaced in heading, `{#adr-0108}` and front matter.
-
-    `number` is `ADR-0108`, or `108`, which gets the zeros of the old one; a heading without a number stays.
-    """
+    """Return `text` with the number replaced in heading, `{#adr-0108}` and front matter; zeros stay."""
     digits = _digits(number)
     edits: list[tuple[Span, str]] = []
     for span in (*entry.number_spans, *_anchor_number(text, entry)):
@@ -245,7 +235,6 @@ def _title_forms(title: str) -> Iterator[str]:
 
 
 def _reads_as(heading: str, title: str, number: str | None, numbered: bool) -> bool:
-    """Say whether a heading reads as this title, with a number only if it states one."""
     headings = parse_markdown(heading).headings
     if len(headings) != 1:
         return False
@@ -285,10 +274,7 @@ def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int
 
 
 def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str) -> str:
-    """Return `text` with a dated amendment at the end of the entry, under `Amendments` in its language.
-
-    `task` may be ''. A missing section is added; in a log it is inside the entry.
-    """
+    """Return `text` with a dated amendment, of a task if any, at the end of the entry, in a section that is added."""
     newline = newline_of(text)
     document = parse_markdown(text)
     level = _section_level(document, entry)
@@ -323,10 +309,7 @@ def _section_level(document: Document, entry: AdrDocument) -> int:
 
 
 def insert_entry(text: str, entry_markdown: str, number: str) -> str:
-    """Return the log `text` with the entry inserted by number, before trailing sections.
-
-    In a log without entries it goes after the preamble. Every other byte stays.
-    """
+    """Return the log `text` with the entry inserted by number, before trailing sections; every other byte stays."""
     order = int(_digits(number))
     entries = read_log(text).entries
     before = [other for other in entries if int(other.number or 0) <= order]
