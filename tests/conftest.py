@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# A busy machine is no bug, and forty examples find what a hundred do; where CI is set, they are the same each time.
-settings.register_profile("orbit", deadline=None, max_examples=40)
+# A busy machine is no bug, and thirty examples find what a hundred do; where CI is set, they are the same each time.
+settings.register_profile("orbit", deadline=None, max_examples=30)
+settings.register_profile("many", deadline=None, max_examples=500, derandomize=False)
 settings.load_profile("orbit")
 
 # Without compiled modules each program that a test starts compiles the package anew.

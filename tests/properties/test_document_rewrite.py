@@ -88,7 +88,6 @@ STYLES = (
 )
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.sampled_from(STYLES),
     st.sampled_from(["accepted", "Superseded by [ADR-7](7.md)", "whatever", "{a | b}", "Draft; amends ADR-3"]),
@@ -107,7 +106,7 @@ def test_a_generated_document_takes_every_status(
     check_status_round_trip(text, "docs/adr/0007-x.md", entry, 0, status)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(TEXTS, PATHS)
 def test_every_text_is_read(text: str, path: str) -> None:
     file = read_document(text, path)
@@ -131,7 +130,6 @@ def test_every_text_is_read(text: str, path: str) -> None:
         assert heading.section.start <= heading.body.start <= heading.body.end == heading.section.end
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.integers(min_value=1, max_value=60), unique=True, max_size=8),
     st.integers(min_value=1, max_value=60),

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.model.kind import load_kinds
@@ -49,7 +49,6 @@ def text_of(root: Path, path: str) -> str | None:
     return file.read_bytes().decode("utf-8", "surrogateescape") if file.exists() else None
 
 
-@settings(max_examples=60)
 @given(steps(), st.data())
 def test_a_step_that_was_begun_ends_done_or_undone(changes: list[FileChange], draw: st.DataObject) -> None:
     states = [draw.draw(STATES) for _ in changes]
@@ -84,7 +83,6 @@ def test_a_step_that_was_begun_ends_done_or_undone(changes: list[FileChange], dr
         assert recover(workspace) == []
 
 
-@settings(max_examples=40)
 @given(steps())
 def test_a_step_is_made_whole(changes: list[FileChange]) -> None:
     with tempfile.TemporaryDirectory() as folder:

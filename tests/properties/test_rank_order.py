@@ -70,7 +70,7 @@ def in_sql(records: list[Record], half_life: float) -> list[str]:
             return [name for (name,) in connection.execute("SELECT id FROM ranked() ORDER BY rank").fetchall()]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 @given(store=STORES, half_life=HALF_LIVES)
 def test_python_index_and_sql_have_one_order(store: list[tuple[int, str, list[datetime]]], half_life: float) -> None:
     records = records_of(store)
@@ -79,7 +79,6 @@ def test_python_index_and_sql_have_one_order(store: list[tuple[int, str, list[da
     assert in_sql(records, half_life) == expected
 
 
-@settings(max_examples=60, deadline=None)
 @given(store=STORES, half_life=st.sampled_from([7.5, 180.0, 1e6]), days=st.integers(0, 20_000))
 def test_no_clock_changes_the_order(store: list[tuple[int, str, list[datetime]]], half_life: float, days: int) -> None:
     records = sorted(records_of(store), key=lambda record: rank_order(record, half_life))

@@ -350,7 +350,7 @@ def asked_faults(world: World, closed: Made) -> Iterable[str]:
 
 
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow],
+    max_examples=settings().max_examples // 3, suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # an example takes a second, and shrinking many
 )  # fmt: skip
 @given(st.data())

@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.model.kind import load_kinds
@@ -104,7 +104,6 @@ def test_the_records_that_are_changed_are_valid(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", RECORDS)
-@settings(max_examples=50)
 @given(draw=st.data())
 def test_both_validators_say_the_same(kind: str, draw: st.DataObject) -> None:
     record = draw.draw(mutations(RECORDS[kind]))

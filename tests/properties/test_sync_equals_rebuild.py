@@ -113,7 +113,7 @@ def index(root: Path) -> bytes:
     return bytes(content.content[: content.length])
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=settings().max_examples // 3)
 @given(steps=steps)
 def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.formats.yaml import dump, load
@@ -23,7 +23,6 @@ VALUES = st.one_of(SCALARS, LISTS, st.dictionaries(KEYS, st.one_of(SCALARS, LIST
 MAPPINGS = st.dictionaries(KEYS, VALUES, min_size=1, max_size=5)
 
 
-@settings(max_examples=100)
 @given(MAPPINGS, st.data())
 def test_an_edit_changes_only_the_lines_of_its_key(data: dict[str, Any], draw: st.DataObject) -> None:
     name = draw.draw(st.sampled_from(sorted(data)))
@@ -64,7 +63,6 @@ def test_an_edit_that_changes_nothing_gives_the_very_text(data: dict[str, Any]) 
     assert text == rewrite(text, copy.deepcopy(data))
 
 
-@settings(max_examples=100)
 @given(MAPPINGS, MAPPINGS, st.data())
 def test_several_edits_at_once_mean_what_was_asked_for(
     data: dict[str, Any], more: dict[str, Any], draw: st.DataObject

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -34,11 +35,11 @@ def waits_for(process: subprocess.Popen[str], lock: Path) -> None:
     lock_path = str(lock.resolve())
     while process.poll() is None:
         links = Path(f"/proc/{process.pid}/fd")
-        try:
+        with suppress(OSError):
             if any(str(link.resolve()) == lock_path for link in links.iterdir()):
                 return
-        except OSError:
-            continue
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.05)
 
 
 def answers_of_two(shell: Any, first: tuple[str, ...], second: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
@@ -46,7 +46,6 @@ def test_the_index_answers_every_vector(make_index: Make, text: str, path: str, 
     assert bool(make_index([[text]]).match(path)) is expected
 
 
-@settings(max_examples=100, deadline=None)
 @given(scopes=SCOPES, paths=st.lists(PATHS, min_size=1, max_size=40))
 def test_the_index_agrees_with_brute_force(make_index: Make, scopes: list[list[str]], paths: list[str]) -> None:
     index = make_index(scopes)
@@ -108,7 +107,6 @@ def test_an_index_of_another_version_is_none(make_bytes: Any) -> None:
     assert in_memory(bytes(content)).reason == "the push index has another format"
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_changed_header_is_no_index(make_bytes: Any, data: st.DataObject) -> None:
     content = bytearray(make_bytes([["src/**"], ["**/*.py"]]))
@@ -117,7 +115,6 @@ def test_a_changed_header_is_no_index(make_bytes: Any, data: st.DataObject) -> N
     assert isinstance(in_memory(bytes(content)), NoIndex)
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_damaged_body_shows_no_other_text(make_bytes: Any, make_index: Make, data: st.DataObject) -> None:
     from orbit_registry.matching.compile import is_whole

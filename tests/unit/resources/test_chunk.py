@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
@@ -179,7 +179,6 @@ def test_nothing_has_no_chunks(text: str) -> None:
 
 
 @given(TEXTS, st.sampled_from(["auto", "headers", "delimiter", "fixed", "none"]), st.booleans())
-@settings(max_examples=25)
 def test_no_line_of_a_text_is_lost(text: str, strategy: Strategy, markdown: bool) -> None:
     chunking = Chunking(strategy, min_tokens=20, max_tokens=120, fixed_tokens=60, overlap_tokens=10)
 

@@ -78,7 +78,7 @@ def test_votes_by_month_are_those_of_the_tally(tmp_path: Path) -> None:
     assert rows == [(month, n, 4, 4.0, last) for month, n in (("2025-02", 1), ("2026-01", 1), ("2026-02", 2))]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=settings().max_examples // 3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     votes=st.lists(vote_times, min_size=1, max_size=6),
     half_life=st.sampled_from([0.0, 0.01, 1.0, 30.0, 180.0, 100_000.0]),

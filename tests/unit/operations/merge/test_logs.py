@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.formats.adr.reader import read_document
@@ -85,7 +85,6 @@ WORDS = st.text("abc ADR-1#`|*_\n-=<>é", min_size=1, max_size=30).map(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     base=st.dictionaries(st.integers(1, 12), WORDS, max_size=6),
     ours=st.dictionaries(st.integers(1, 24), WORDS, max_size=6),
@@ -110,7 +109,6 @@ def test_every_entry_of_both_sides_is_there_once(
     assert words_of(merge_logs(written(), written(theirs), written(ours)).text) == words_of(merged.text)
 
 
-@settings(max_examples=60, deadline=None)
 @given(base=st.text("ab#\n \rADR-12—`", max_size=60), ours=st.text("ab#\n \rADR-12—`", max_size=60))
 def test_an_unchanged_side_gives_the_other_sides_bytes(base: str, ours: str) -> None:
     assert merge_logs(base, ours, base).text == ours
@@ -118,7 +116,6 @@ def test_an_unchanged_side_gives_the_other_sides_bytes(base: str, ours: str) -> 
     assert merge_logs(base, ours, ours).text == ours
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     texts=st.tuples(*[st.text("ab#\n\r\ufeff ADR-12—`-", max_size=80).map(lambda text: f"{text}\n## ADR-1 x\n")] * 3)
 )
