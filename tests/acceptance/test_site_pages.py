@@ -21,6 +21,16 @@ from orbit_registry.site.build import build_site
 
 UPDATE = "ORBIT_UPDATE_GOLDEN" in os.environ  # read before the tests put such variables away
 CODE = "import os\n\n\ndef save() -> None:  # ADR-0002, and L-7k3fq\n    os.sync()  # ADR-0002\n"
+ALLOWED = "    os.sync()  # orbit: allow ADR-0002 because it is a <b>script</b>\n"
+CHECKS = """checks:
+  - {id: no-sync, level: error, say: Let the database sync, in: ["src/**"], text: {words: [os.sync]}, passes: [save()],
+     fails: [os.sync()]}
+  - {id: layers, by: {engine: import-linter, rule: layers}}
+"""
+EVIDENCE = """checks:
+  ADR-0002/no-sync: {digest: old, replayed: 40, relevant: 4, introduced: 2, edited_away: 1, deleted: 0,
+    kept: [{key: 0a1b2c3d, commit: '0', path: src/save.py, text: os.sync}], labels: {0a1b2c3d: true}}
+"""
 CONFIG = "code: [src/**]\ntasks: {url: 'https://tracker.example/{id}'}\n"
 GUIDE = "# Guide\n\nHow to save is ADR 2, `ADR-0002` and core/ADR-001.\n\n```\nADR-0005\n```\n"
 PAGES = (
@@ -37,6 +47,7 @@ PAGES = (
         "design",
         "design/core",
         "tasks",
+        "enforced",
     ),
 )
 FILES = (
@@ -51,7 +62,10 @@ WAITING = "L-7k3fr"
 def built(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
     """Return the site of a repository with every kind of record, a candidate, and code and a guide that cite."""
     root = with_every_kind(copied("demo", tmp_path_factory.mktemp("pages") / "repo"))
-    (root / "src/save.py").write_text(CODE, "utf-8")
+    (root / "src/save.py").write_text(CODE + ALLOWED, "utf-8")
+    decision = root / ".orbit/adrs/ADR-0002/adr.yaml"
+    decision.write_text(decision.read_text("utf-8") + CHECKS, "utf-8")
+    (root / ".orbit/enforcement.yaml").write_text(EVIDENCE, "utf-8")
     (root / "GUIDE.md").write_text(GUIDE, "utf-8")
     learning = root / ".orbit/learnings/L-7k3fq/learning.yaml"
     text = learning.read_text("utf-8").replace("Because.", "Because L-7k3fq says so.")

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.enforce.run import enforce, files_of
+from orbit_registry.enforce.kind import Survey, Tree
+from orbit_registry.enforce.run import tree_of
 from orbit_registry.enforce.spec import DecisionCheck, checks_of
 from orbit_registry.formats.globs import matches
 from orbit_registry.model.record import Record
@@ -67,19 +68,16 @@ class Enforcement:
 def enforcement(workspace: Workspace, records: Iterable[Record]) -> Enforcement:
     """Return the class of each live decision."""
     live = [record for record in records if record.phase == "live" and record.kind.in_document]
-    tracked, untracked = workspace.git.files()
-    files = files_of(workspace, tracked, untracked)
-    checked = [record for record in live if "checks" in record.data]
-    off = {row.message for row in enforce(workspace, checked, tracked, untracked) if row.code in ("ORB1004", "ORB1009")}
-    return Enforcement([(record, _class(record, files, off)) for record in live])
+    tree = tree_of(workspace, *workspace.git.files())
+    return Enforcement([(record, _class(record, tree)) for record in live])
 
 
-def _class(record: Record, files: Sequence[str], off: set[str]) -> str:
+def _class(record: Record, tree: Tree) -> str:
     checks = [check for check in checks_of(record) if not check.problems]
-    pattern_checks = [check for check in checks if not check.is_reference and not _is_anchor(check, files)]
+    pattern_checks = [check for check in checks if not check.is_reference and not _is_anchor(check, tree.paths)]
     if any(check.level != "advice" for check in pattern_checks):
         return "enforced"
-    if any(check.is_reference and not any(_is_about(check, message) for message in off) for check in checks):
+    if any(check.is_reference and _is_on(check, tree) for check in checks):
         return "referenced"
     if pattern_checks:
         return "advised"
@@ -88,8 +86,10 @@ def _class(record: Record, files: Sequence[str], off: set[str]) -> str:
     return "not checkable" if record.data.get("not_checkable") else "unclassified"
 
 
-def _is_about(check: DecisionCheck, message: str) -> bool:
-    return f"`{check.body['rule']}`" in message and message.startswith(str(check.body["engine"]))
+def _is_on(check: DecisionCheck, tree: Tree) -> bool:
+    finder = check.finder()
+    files = [path for path in tree.paths if check.covers(path)]
+    return isinstance(finder, Survey) and not any(True for _ in finder.find(tree, files))
 
 
 def _is_anchor(check: DecisionCheck, files: Sequence[str]) -> bool:

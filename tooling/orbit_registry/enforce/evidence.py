@@ -159,6 +159,21 @@ def refusal(check: DecisionCheck, level: str, entry: Entry | None) -> str:
     return ""
 
 
+def replay_text(check: DecisionCheck, entry: Entry) -> str:
+    """Return in a line what a replay of a check found, and what people said of it."""
+    labels = entry.get("labels", {})
+    remaining = f"{len(entry['kept'])} kept"
+    if labels:
+        right = sum(labels.values())
+        remaining += f" ({right} right, {len(labels) - right} false)"
+    stale = "" if entry["digest"] == check.digest else "; the check changed since"
+    return (
+        f"{entry.get('replayed', 0):,} commits, {entry['relevant']:,} changed its files; of "
+        f"{entry.get('introduced', 0):,} matches {entry['edited_away']:,} edited away, {entry.get('deleted', 0):,} "
+        f"deleted, {remaining}{stale}"
+    )
+
+
 def most_likely_rate(events: int, trials: int) -> float:
     """Return the upper 95 % bound of a rate: 0 events in 300 trials give 1 %."""
     if not trials or events >= trials:

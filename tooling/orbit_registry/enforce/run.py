@@ -81,6 +81,18 @@ def files_of(workspace: Workspace, tracked: Sequence[str] | None, untracked: Seq
     return [path for path in paths if not path.startswith(f"{ORBIT}/")]
 
 
+def tree_of(workspace: Workspace, tracked: Sequence[str] | None, untracked: Sequence[str]) -> Tree:
+    """Return the files that checks look at, and how to read them."""
+
+    def text(path: str) -> str | None:
+        try:
+            return read_bytes(inside(workspace.root, path), limit=FILE_LIMIT).decode("utf-8", "replace")
+        except OrbitError:
+            return None
+
+    return Tree(files_of(workspace, tracked, untracked), text)
+
+
 def enforce(
     workspace: Workspace, records: Iterable[Record], tracked: Sequence[str] | None, untracked: Sequence[str], *,
     against: str | None = None, proposed: bool = False, definitions_only: bool = False, name: str = "",
@@ -103,13 +115,13 @@ def enforce(
     runner = Runner(dict(_runnable(selected, report)))
     if definitions_only:
         return tuple(report.diagnostics)
-    files = files_of(workspace, tracked, untracked)
+    tree = tree_of(workspace, tracked, untracked)
     change = Change(base, changed_lines(workspace.git, base, untracked)) if base is not None else None
-    _Tree(workspace, runner, files, report, change).run()
+    _Tree(workspace, runner, tree, report, change).run()
     if change is not None:
         before = _at_base(workspace, records, change)
         earlier = Runner(dict(_runnable(before, _Report(workspace))))
-        _Tree(workspace, earlier, files, report, change).add_weakened()
+        _Tree(workspace, earlier, tree, report, change).add_weakened()
     return tuple(report.diagnostics)
 
 
@@ -119,7 +131,7 @@ def check_text(workspace: Workspace, records: Iterable[Record], path: str, text:
     live = [check for record in records if record.phase == "live" for check in checks_of(record) if check.covers(path)]
     checks = [*_with_evidence(workspace, live, _Report(workspace), None)]
     runner = Runner({name: pair for name, pair in _runnable(checks, report) if pair[0].is_about_one_file})
-    _Tree(workspace, runner, [path], report, None).run_text(path, text)
+    _Tree(workspace, runner, Tree([path], {path: text}.get), report, None).run_text(path, text)
     return tuple(report.diagnostics)
 
 
@@ -245,13 +257,13 @@ class _Tree:
 
     workspace: Workspace
     runner: Runner
-    files: Sequence[str]
+    tree: Tree
     report: _Report
     change: Change | None
 
     def run(self) -> None:
         """Add the findings of all checks."""
-        scopes, names_of = self._scopes(self.files)
+        scopes, names_of = self._scopes(self.tree.paths)
         self._blind(scopes, names_of)
         self._surveys(scopes)
         if self.change is not None:
@@ -270,9 +282,9 @@ class _Tree:
         """Add the checks that found something in the changed lines before the change weakened them."""
         reported = {(row.check, row.location.path): list(Severity).index(row.severity)
                     for row in self.report.diagnostics if row.check}  # fmt: skip
-        paths = [path for path in self.files if self.change is not None and path in self.change.lines]
+        paths = [path for path in self.tree.paths if self.change is not None and path in self.change.lines]
         scopes, names_of = self._scopes(paths)
-        values = {path: self.runner.read(names, path, (self._text(path) or "").encode("utf-8"))
+        values = {path: self.runner.read(names, path, (self.tree.text(path) or "").encode("utf-8"))
                   for path, names in names_of.items()}  # fmt: skip
         older = self._older()
         for name, (check, finder) in self.runner.checks.items():
@@ -313,7 +325,7 @@ class _Tree:
                 hint = "correct `in:`, or remove the check if its subject is gone"
                 self.report.add(check, "ORB1003", f"{name} looks at no file", hint=hint)
             exceptions = [str(text) for text in check.fields.get("except", ())]
-            for text in [text for text in exceptions if text not in count_matches(exceptions, self.files)]:
+            for text in [text for text in exceptions if text not in count_matches(exceptions, self.tree.paths)]:
                 hint = "correct the glob, or remove it if the file is gone"
                 self.report.add(check, "ORB1003", f"`except: {text}` of {name} matches no file", hint=hint)
 
@@ -334,27 +346,21 @@ class _Tree:
 
     def _new_in_tree(self, check: DecisionCheck, finder: Survey, scope: Sequence[str]) -> list[tuple[str, str]]:
         """Return what a check finds in the tree and did not find before the change."""
-        rows = [*finder.find(Tree(self.files, self._text), scope)]
+        rows = [*finder.find(self.tree, scope)]
         if self.change is None or finder.is_reference or not rows:
             return rows
         earlier = self._files_before
-        before = {*finder.find(Tree(earlier, self._text), [path for path in earlier if check.covers(path)])}
+        before = {*finder.find(replace(self.tree, paths=earlier), [path for path in earlier if check.covers(path)])}
         return [row for row in rows if row not in before]
 
     @cached_property
     def _files_before(self) -> list[str]:
         """The files before the change."""
         if self.change is None:
-            return [*self.files]
+            return [*self.tree.paths]
         edited = earlier_files(self.workspace.git, self.change.base)
-        same = (path for path in self.files if path not in self.change.lines)
+        same = (path for path in self.tree.paths if path not in self.change.lines)
         return [*same, *(path for path in edited if not path.startswith(f"{ORBIT}/"))]
-
-    def _text(self, path: str) -> str | None:
-        try:
-            return read_bytes(inside(self.workspace.root, path), limit=FILE_LIMIT).decode("utf-8", "replace")
-        except OrbitError:
-            return None
 
     def _values(self, names_of: Mapping[str, list[str]]) -> dict[str, FileMatches]:
         """Return what the checks find in each file; unchanged files and checks are answered by the cache."""

@@ -36,7 +36,8 @@ from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.snapshot.rows import citing_references
 from orbit_registry.workspace.workspace import Workspace
 
-RESERVED = tuple(f"health/ documents/ paths/ map/ query/ tags/ tasks/ {SHELL}/ legacy/ files/ assets/ search/".split())
+RESERVED = ("health/", "enforced/", "documents/", "paths/", "map/", "query/", "tags/", "tasks/", f"{SHELL}/", "legacy/",
+            "files/", "assets/", "search/")  # fmt: skip
 
 
 def prepare(

@@ -210,7 +210,16 @@ class Expansion:
         """Relations of the shown records."""
         context = self.context
         citers = citers_of(self.records, self._references, context.citing, self.site, context.staged.titles)
-        return Relations(self.records, self.freshness, citers=citers, matches=self._matches())
+        return Relations(
+            self.records, self.freshness, citers=citers, matches=self._matches(), checks=self._checks()
+        )  # fmt: skip
+
+    def _checks(self) -> dict[str, dict[str, Any]]:
+        if not any("checks" in record.data for record in self.records):
+            return {}
+        from orbit_registry.site.enforced import checks_by_record  # few collections have checks
+
+        return checks_by_record(self.context.sources.publication, self.records, self.context.citing, self.site)
 
     def _matches(self) -> Mapping[str, FilesByGlob]:
         """Return the files that the records' scopes match, as far as the site may name them."""
@@ -387,6 +396,10 @@ class Expansion:
                 return tasks_html(self.tasks, self.site)
             case "documents":
                 return lists.documents_html(documents, self.context.staged.titles, url)
+            case "enforced":
+                from orbit_registry.site.enforced import enforced_html
+
+                return enforced_html(self.context.sources.publication, records)
             case "health":
                 # A file that can't be read may be one whose name is withheld.
                 publication = self.context.sources.publication

@@ -17,6 +17,7 @@ PAGES = {
     "map": ("Map", "map", "What replaced what, and what is linked, in {}"),
     "documents": ("Design documents", "documents", "The design documents of {}"),
     "tasks": ("Task references", "tasks", "The tasks that records of {} name"),
+    "enforced": ("Enforcement", "enforced", "Which decisions of {} are enforced by checks"),
     "query": ("Ask in SQL", "console", "The records of {}, asked in SQL"),
     "health": ("Health", "health", "What wants attention among the records of {}"),
 }
@@ -40,6 +41,7 @@ def pages_with_content(
         "map": any(not ids.isdisjoint(_related(record)) for record in records),
         "documents": bool(documents),
         "tasks": has_tasks,
+        "enforced": any("checks" in record.data for record in records),
         "health": bool(records),
         "query": bool(records) and has_console,
     }

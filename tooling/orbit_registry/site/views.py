@@ -82,17 +82,18 @@ class Ref(TypedDict):
 class Relations:
     """Relations of records, read from both ends, their freshness and their order.
 
-    `records` are in the order of lists. `freshness` and `matches` are by the record's path; a record that is left out
-    is fresh. `today` ends the months of votes.
+    `records` are in the order of lists. `freshness`, `matches` and `checks` are by the record's path; a record that is
+    left out is fresh. `today` ends the months of votes.
     """
 
     def __init__(
         self, records: Iterable[Record], freshness: Mapping[str, Freshness] = MappingProxyType({}),
         today: date | None = None, citers: Citers | None = None,
         matches: Mapping[str, FilesByGlob] = MappingProxyType({}),
+        checks: Mapping[str, dict[str, Any]] = MappingProxyType({}),
     ) -> None:  # fmt: skip
         self._freshness = freshness
-        self.citers, self.matches = citers or Citers(), matches
+        self.citers, self.matches, self.checks = citers or Citers(), matches, checks
         self.today = today or datetime.now(UTC).date()
         in_order = list(records)
         self.records = RecordSet(in_order)
@@ -215,6 +216,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         "replaces": [{**ref, "word": ""} for ref in references(relations.replaces(record))],
         "evidence": [_evidence(kind_, text, page, relations, site) for kind_, text in record.evidence],
         "votes": relations.votes(record),
+        "checks": relations.checks.get(record.path),
         "neighbours": [link_to(neighbour, page) if neighbour else None for neighbour in relations.neighbours(record)],
         "cited_by": cited_by(page, relations.citers, site, without=related),
         "tasks": [task_link(task, page) for task in record.words("tasks")],

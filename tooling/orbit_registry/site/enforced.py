@@ -1,0 +1,107 @@
+"""Checks of records on the site: what a record's page shows of them, and the page of enforced decisions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from orbit_registry.enforce.coverage import CLASSES, enforcement, reason
+from orbit_registry.enforce.evidence import read_evidence, replay_text
+from orbit_registry.enforce.run import tree_of
+from orbit_registry.enforce.spec import DecisionCheck, checks_of
+from orbit_registry.enforce.syntax import allows_in
+from orbit_registry.errors import OrbitError
+from orbit_registry.model.record import Record
+from orbit_registry.site.drawing import bar
+from orbit_registry.site.sanitize import headline
+from orbit_registry.site.sitemap import SiteMap, url_of
+from orbit_registry.site.urls import relative
+from orbit_registry.snapshot.publication import Publication
+
+PAGE = "enforced/"
+LONGEST_EXAMPLE = 400
+
+
+def checks_by_record(
+    publication: Publication, records: Iterable[Record], citing: Iterable[str], site: SiteMap
+) -> dict[str, dict[str, Any]]:
+    """Return what the pages of records show of their checks, by the record's path; `citing` are files that name ids."""
+    checked = [(record, checks_of(record)) for record in records if "checks" in record.data]
+    try:
+        evidence = read_evidence(publication.workspace)
+    except OrbitError:
+        evidence = {}
+    allows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    text_of = tree_of(publication.workspace, (), ()).text
+    for path in citing:
+        for allow in allows_in(path, text_of(path) or ""):
+            url = site.forge.built(path, line=allow.line)
+            text = publication.text(allow.reason) or "no reason"
+            allows[allow.name.partition("/")[0]].append({"path": path, "line": allow.line, "url": url, "text": text})
+    return {
+        record.path: {
+            "badge": _badge(checks) if record.phase == "live" else "",
+            "rows": [_row(check, evidence.get(check.name)) for check in checks],
+            "allows": [row for row in allows[record.id] if any(check.covers(row["path"]) for check in checks)],
+        }
+        for record, checks in checked
+    }
+
+
+def _badge(checks: Sequence[DecisionCheck]) -> str:
+    """Return how strongly a record is enforced: enforced by 2 checks (1 error)."""
+    weighty = [check for check in checks if check.is_reference or check.level != "advice"]
+    errors = sum(check.level == "error" for check in weighty)
+    if not weighty:
+        return f"advised by {len(checks)} check{'' if len(checks) == 1 else 's'}"
+    text = f"enforced by {len(weighty)} check{'' if len(weighty) == 1 else 's'}"
+    return f"{text} ({errors} error)" if errors else text
+
+
+def _row(check: DecisionCheck, evidence: Mapping[str, Any] | None) -> dict[str, Any]:
+    kind = check.kind.name if check.kind else ""
+    source = f"{check.body['engine']}: {check.body['rule']}" if check.is_reference else ""
+    return {
+        "id": check.id,
+        "level": source or check.level,
+        "kind": kind,
+        "say": check.say if check.say != check.record.title else "",
+        "files": [f"!{glob.text.lstrip('!')}" if glob.exclude else glob.text for glob in check.globs],
+        "passes": [_example(example) for example in check.fields.get("passes", ())],
+        "fails": [_example(example) for example in check.fields.get("fails", ())],
+        "evidence": replay_text(check, evidence) if evidence else "",
+    }
+
+
+def _example(example: object) -> str:
+    text = f"{example['at']}: {example.get('text', '')}" if isinstance(example, dict) else str(example)
+    return text if len(text) <= LONGEST_EXAMPLE else f"{text[: LONGEST_EXAMPLE - 1]}…"
+
+
+def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
+    """Return the content of the page: the share, the number of each class, and the class of each live decision."""
+    result = enforcement(publication.workspace, records)
+    counts = result.counts
+    most = max(counts.values(), default=1)
+    bars = "".join(
+        f"<tr><td>{name}</td><td>{bar(counts[name], counts[name], most)}</td><td>{counts[name]:,}</td>"
+        f"<td>{words}</td></tr>"
+        for name, words in CLASSES.items()
+    )
+    order = list(CLASSES)
+    rows = "".join(
+        f'<tr><td class="orbit-col-id"><a href="{escape(relative(PAGE, url_of(record)))}">'
+        f'<span class="orbit-id">{escape(record.id)}</span></a></td>'
+        f'<td class="orbit-col-title">{headline(record.title)}</td><td>{name}</td>'
+        f'<td class="orbit-col-why">{escape(reason(record) or "")}</td></tr>'
+        for record, name in sorted(result.classes, key=lambda row: (order.index(row[1]), row[0].id))
+    )
+    heads = "".join(f'<th scope="col">{name}</th>' for name in ("Id", "Decision", "Class", "Checks, or why none"))
+    return (
+        f'<p class="orbit-verdict"><b>{result.share:.0%}</b> of the decisions that can be checked are enforced.</p>'
+        f'<table class="orbit-index orbit-bars"><tbody>{bars}</tbody></table>'
+        f'<div class="orbit-scroll"><table class="orbit-index orbit-concern"><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
