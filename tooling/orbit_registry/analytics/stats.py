@@ -20,28 +20,6 @@ _EXACT_MS = 1000.0
 
 
 @dataclass(slots=True)
-class Times:
-    """Durations of calls: a histogram in tenths of a millisecond, with three digits from a second on."""
-
-    counts: Counter[float] = field(default_factory=Counter)
-
-    def add(self, ms: float | None) -> None:
-        """Count one duration."""
-        if ms is not None:
-            self.counts[round(ms, 1) if ms < _EXACT_MS else float(f"{ms:.3g}")] += 1
-
-    def percentile(self, share: float) -> float | None:
-        """Return the time that this share of the calls did not exceed; None without calls."""
-        threshold = share * self.counts.total()
-        passed = 0
-        for ms in sorted(self.counts):
-            passed += self.counts[ms]
-            if passed >= threshold:
-                return ms
-        return None
-
-
-@dataclass(slots=True)
 class UsageSlice:
     """Calls of one surface, one agent, one day or all; of a replay, commits."""
 
@@ -51,7 +29,7 @@ class UsageSlice:
     omitted: int = 0
     opened: int = 0
     tokens: int = 0
-    times: Times = field(default_factory=Times)
+    times: list[float] = field(default_factory=list)  # milliseconds of each call
     skips: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
 
@@ -64,7 +42,7 @@ class UsageSlice:
             return
         self.count(len(event.shown), tokens)
         self.omitted += event.omitted
-        self.times.add(event.ms)
+        self.times += [] if event.ms is None else [event.ms]
         if not event.shown:
             self.skips[event.skip_reason or "not said"] += 1
 
@@ -74,6 +52,13 @@ class UsageSlice:
         self.speaking += bool(shown)
         self.shown += shown
         self.tokens += tokens
+
+    def time_of(self, share: float) -> float | None:
+        """Return the milliseconds that this share of the calls did not exceed, three digits; None without calls."""
+        if not self.times:
+            return None
+        ms = sorted(self.times)[max(0, math.ceil(share * len(self.times)) - 1)]
+        return round(ms, 1) if ms < _EXACT_MS else float(f"{ms:.3g}")
 
     @property
     def silent(self) -> int:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from orbit_registry.briefs.task_class import CLASSIFIER, COMMAND, TaskClass, class_of, resolve_task, why_unresolved
 from orbit_registry.errors import UsageError
-from orbit_registry.hook.context import BRIEF, CODE, DROPS, TRIGGERS, Context, Selection, working_project
+from orbit_registry.hook.context import BRIEF, CODE, DROPS, TRIGGERS, Context, Match, Selection, working_project
 from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.index import ID, KIND, PATH, Index
 from orbit_registry.hook.project import session_of_process
@@ -72,32 +72,19 @@ class Brief:
     deduplicated: bool
     inputs: BriefInputs
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Unknown agents, and programs that failed."""
-        return self.inputs.warnings
-
     def as_data(self) -> dict[str, object]:
         """Return the brief for JSON; the schema is docs/schemas/brief.schema.json."""
         selection = self.selection
         matches = [
-            {
-                "id": match.row.values[ID], "kind": match.row.values[KIND], "record": match.row.values[PATH],
-                "personal": is_personal(match.row), "text": match.text,
-                "matched_by": [_match_origin(query, glob) for query, glob in match.triggers],
-            }
+            {**_match_data(match, match.text), "matched_by": [_match_origin(*trigger) for trigger in match.triggers]}
             for match in selection.matches
-        ]  # fmt: skip
+        ]
         dropped = [{"id": row.values[ID], "reason": reason, "said": DROPS[reason]} for row, reason in selection.drops]
-        titles = [
-            {"id": match.row.values[ID], "kind": match.row.values[KIND], "record": match.row.values[PATH],
-             "personal": is_personal(match.row), "text": match.title}
-            for match in selection.named
-        ]  # fmt: skip
+        titles = [_match_data(match, match.title) for match in selection.named]
         return {
             "matches": matches, "named": titles, "omitted": selection.omitted, "dropped": dropped,
             "skip_reason": selection.skip_reason or None, "deduplicated": self.deduplicated, **self.inputs.as_data(),
-            "warnings": list(self.warnings),
+            "warnings": list(self.inputs.warnings),
         }  # fmt: skip
 
     def text(self) -> str:
@@ -199,6 +186,12 @@ def _inside(workspace: Workspace, path: str) -> str:
     if path.startswith("/") and PurePosixPath(path).is_relative_to(workspace.root):
         path = PurePosixPath(path).relative_to(workspace.root).as_posix() + ("/" if path.endswith("/") else "")
     return project_path(path)
+
+
+def _match_data(match: Match, text: str) -> dict[str, object]:
+    values = match.row.values
+    head = {"id": values[ID], "kind": values[KIND], "record": values[PATH]}
+    return {**head, "personal": is_personal(match.row), "text": text}
 
 
 def _match_origin(query: str, glob: str) -> dict[str, str]:

@@ -49,19 +49,6 @@ class Sources:
         return self.values.get(name, UNKNOWN)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Plan brief: `data` for JSON, and its sources."""
-
-    data: Mapping[str, Any]
-    sources: Sources
-
-    @property
-    def warnings(self) -> Sequence[str]:
-        """Warnings about what is unknown."""
-        return tuple(self.data["warnings"])
-
-
 def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
     """Read the sources in `brief.sources`: the JSON of a file, or of a command's output."""
     configured = workspace.config.setting("brief", "sources")
@@ -111,10 +98,10 @@ def _sanitised(value: Any) -> Any:
 
 def plan_brief(
     workspace: Workspace, records: RecordSet, now: datetime,
-    related: Callable[[], Iterable[Mapping[str, Any]]] | None = None, sources: Sources | None = None,
-) -> Plan:  # fmt: skip
+    related: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
+) -> Mapping[str, Any]:  # fmt: skip
     """Return what to know before planning, and log the event; `related` gives the learnings for the work ahead."""
-    answers = sources or ask_sources(workspace, ("active_loops", "system_health", "capacity"))
+    answers = ask_sources(workspace, ("active_loops", "system_health", "capacity"))
     warnings = list(answers.warnings)
     loops = answers.get("active_loops")
     history, news, watermark = _log(workspace, now, warnings)
@@ -149,7 +136,8 @@ def plan_brief(
     availability = {name: data[name] != UNKNOWN for name in ("active_loops", "system_health")}
     details = {"known": availability, "failed_targets": len(data["failed_targets"])}
     write_event(workspace, events.BRIEF_PLAN, [retro.id for retro in retros], details, surface="brief:plan")
-    return Plan(_sanitised(data), answers)
+    cleaned: Mapping[str, Any] = _sanitised(data)
+    return cleaned
 
 
 def _since(record: Record) -> str:

@@ -286,18 +286,14 @@ def _nearest_noun(text: str, far: bool = True) -> tuple[str, str]:
             ending = point.rpartition(".")[2].lower()
             is_prose = ending in _PROSE_FILES or point.lower().startswith("docs/")
             return ("", _CODE_POINTER) if is_prose else (_CODE_POINTER, "")
-        if word in words.prose or _is_code(word):
+        if word in words.prose or _code(word):
             for following in raw_words[index + 1 :]:
                 name = following.lower().strip(_MARKS)
-                if raw[-1:] in _MARKS or not (name in words.prose or _is_code(name)):
+                if raw[-1:] in _MARKS or not (name in words.prose or _code(name)):
                     break
                 raw, word = following, name
             return ("", word) if word in words.prose else (_code(word), "")
     return "", ""
-
-
-def _is_code(word: str) -> bool:
-    return bool(_code(word))
 
 
 def _code(word: str) -> str:

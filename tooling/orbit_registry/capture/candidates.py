@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orbit_registry.capture.patterns import Finding
-from orbit_registry.checks.duplicates import Neighbour, copies_of, near_duplicates, says_the_same
+from orbit_registry.checks.duplicates import Neighbour, near_duplicates, refusing_copies, says_the_same
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.formats.secrets import find_secrets
 from orbit_registry.formats.untrusted import inert_line, inert_text
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.operations.freshness.verify import fingerprinted
-from orbit_registry.repository.writer import create_record, draft_record, records_added
+from orbit_registry.repository.writer import create_record, draft_record
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.workspace import Workspace
 
@@ -123,11 +123,7 @@ def _candidate(
         _refuse_duplicates(near for near in near_duplicates(workspace, existing, draft) if near.record is not old)
         if dry_run:
             return Candidate(draft, old)
-        compared = {record.path for record in existing}
-
-        def admit(new: Record) -> None:  # another process may have added it meanwhile
-            _refuse_duplicates(copies_of(records_added(workspace, kind, compared), new))
-
+        admit = refusing_copies(workspace, kind, existing, _refuse_duplicates)
         return Candidate(create_record(workspace, kind, AUTHOR, fields, admit), old)
     except InvalidRecordError:
         raise _KnownError("is not a valid learning") from None

@@ -50,7 +50,6 @@ def add(
     It takes the next free number on all branches. It is proposed while its text has prompts of the template: fill them
     in, then run `orbit adr accept`.
 
-    \b
     orbit adr new "Keep the snapshot in DuckDB"
     orbit adr new --title "Keep the snapshot in DuckDB" --feature registry --task TASK-1
     """
@@ -114,7 +113,6 @@ add_synonym(group)
 def amend(any_id: str, task: str, text: str | None, body_file: str | None, date: str | None, output: str) -> None:
     """Add a dated amendment; the decision's text stays.
 
-    \b
     orbit adr amend ADR-0012 --task TASK-9 --text "Holds for the export too."
     """
     if (text is None) == (body_file is None):
@@ -143,7 +141,6 @@ def backfill(
     Without DOCUMENTS it takes every decision document. With --moved it makes no record: records whose documents were
     renamed get the new names.
 
-    \b
     orbit adr backfill docs/design/search/4_decisions.md
     orbit adr backfill --moved docs/adr docs/decisions
     """

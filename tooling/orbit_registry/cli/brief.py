@@ -64,7 +64,6 @@ def brief(
     The output is a section for a prompt: at most five records (five of each category with --agent) and 1,000 tokens,
     further ones by title. If it is empty, standard error says why. `--format json` says what was left out, and why.
 
-    \b
     orbit brief "Move the cache to Redis"
     orbit brief src/app.py
     orbit brief --agent engineer --task-file task.json --session "$SESSION"
@@ -74,7 +73,6 @@ def brief(
     `--for plan` is for planning the next run: recent retros, active loops, failed targets, pitches, health, capacity,
     learnings and the queue. What Orbit can't find out is `unknown`, with a warning.
 
-    \b
     orbit brief --for plan --out .orbit/state/plan.json
     """
     named_paths = [subject for subject in subjects if os.path.lexists(subject)]
@@ -97,7 +95,7 @@ def brief(
     if out is not None:
         raise UsageError("--out keeps a plan's brief", hint="give --for plan, or redirect the output")
     result = registry.brief(**request)
-    for warning in result.warnings:
+    for warning in result.inputs.warnings:
         click.echo(visible(f"warning: {warning}"), err=True)
     emit(output, result.as_data(), result.text())
     if output == "text" and not result.text():
@@ -130,12 +128,12 @@ def _print_plan(registry: Registry, request: Mapping[str, Any], out: str | None,
 
     is_known = any(request[name] for name in ("agent", "task", "text", "paths", "tags"))
     plan = plan_brief(registry.workspace, records, datetime.now(UTC), related if is_known else None)
-    for warning in plan.warnings:
+    for warning in plan["warnings"]:
         click.echo(visible(f"warning: {warning}"), err=True)
     if out is not None:
-        path = write_plan(Path(out).resolve(), plan.data)
+        path = write_plan(Path(out).resolve(), plan)
         click.echo(visible(f"{out} {'written' if path else 'unchanged'}"), err=True)
-    emit(output, plan.data, plan_text(plan.data), next_commands=["orbit pitch", "orbit review"])
+    emit(output, plan, plan_text(plan), next_commands=["orbit pitch", "orbit review"])
 
 
 def _content(file: BinaryIO | None, limit: int) -> str:
@@ -167,7 +165,6 @@ def pitch(
     Candidates are proposed decisions and the work items of `brief.sources.work_items`. A target that failed is left out
     for a while; similar ones rank lower. `approve` and `reject` keep a person's verdict.
 
-    \b
     orbit pitch
     orbit pitch approve ADR-0007
     orbit pitch reject story:shop:S-4 --reason "not before the sandbox has a browser"

@@ -53,7 +53,6 @@ def check(
 
     It finds what is invalid, duplicate or dangling. Exit codes: 0 clean, 1 errors.
 
-    \b
     orbit check
     orbit check .orbit/learnings --against origin/main --format github
     orbit check --code ORB401
@@ -122,7 +121,6 @@ def _existing(registry: Registry, path: str) -> str:
 def baseline() -> None:
     """Record today's findings, so that only new ones fail.
 
-    \b
     orbit baseline update
     """
 
@@ -132,7 +130,6 @@ def baseline() -> None:
 def update(output: str) -> None:
     """Write all present findings into the baseline.
 
-    \b
     orbit baseline update && git diff .orbit/baseline.yaml
     """
     count, changed = open_registry().update_baseline()
@@ -150,7 +147,6 @@ def resolve(context: click.Context, dry_run: bool, output: str) -> None:
     It works from git's index. If two branches took one number, the record of the default branch keeps it. The other
     one gets a new number, its citations follow, and its old id still resolves. Nothing is committed.
 
-    \b
     orbit resolve --dry-run
     """
     report = open_registry().resolve(dry_run=dry_run)

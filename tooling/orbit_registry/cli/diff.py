@@ -29,7 +29,6 @@ def diff(revisions: str, output: str, forge: str | None) -> None:
 
     --post needs GITHUB_TOKEN in a workflow of GitHub, and ORBIT_GITLAB_TOKEN in a job of GitLab.
 
-    \b
     orbit diff main
     orbit diff origin/main..HEAD --format markdown --post github
     """

@@ -13,7 +13,6 @@ SHOWN = 20
 def group() -> None:
     """Try, replay and promote the checks that records state.
 
-    \b
     orbit enforce try ADR-0042
     orbit enforce replay ADR-0042/no-mysql
     orbit enforce promote ADR-0042/no-mysql
@@ -30,7 +29,6 @@ def try_check(name: str, file: str | None, output: str) -> None:
     It verifies their examples first, reads no baseline, and runs the checks of proposed records too. Nothing is
     written.
 
-    \b
     orbit enforce try ADR-0042
     orbit enforce try ADR-0042/no-mysql --format json
     orbit enforce try --file draft.yaml
@@ -66,7 +64,6 @@ def replay(name: str, most: int, since: str, output: str) -> None:
     It counts what the check would have found in each commit, and what became of that. The result is written to
     .orbit/enforcement.yaml.
 
-    \b
     orbit enforce replay ADR-0042/no-mysql
     orbit enforce replay ADR-0042/no-mysql --since 2025-01-01 --max 10000
     """
@@ -92,7 +89,6 @@ def label(name: str, key: str, verdict: str, output: str) -> None:
 
     `orbit enforce replay` lists the keys of matches that are still there. `false` is a false alarm.
 
-    \b
     orbit enforce label ADR-0042/no-mysql 1f0c9a3e false
     """
     open_registry().label_match(name, key, is_true=verdict == "true")
@@ -108,7 +104,6 @@ def promote(name: str, output: str) -> None:
     From advice to warning it needs a replay. From warning to error, false alarms are at most 1 % of changes and at
     least 80 % of matches are right, each at its 95 % bound.
 
-    \b
     orbit enforce promote ADR-0042/no-mysql
     """
     level = open_registry().promote_check(name)

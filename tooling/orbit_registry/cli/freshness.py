@@ -22,7 +22,6 @@ _CAUSES = click.Choice([cause.value for cause in Cause])
 def stale(kind: str | None, cause: tuple[str, ...], output: str) -> None:
     """List records that may no longer hold, and why.
 
-    \b
     orbit stale
     orbit stale --kind learning --cause fingerprint
     """
@@ -63,7 +62,6 @@ def verify(
 
     It hashes their inputs again and notes who looked and when.
 
-    \b
     orbit verify L-7k3fq
     orbit verify L-7k3fq --input package.json#scripts.test --input src/parser/
     """
@@ -100,7 +98,6 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
     --confirm retires those that expired or whose scope, evidence or document is gone. A learning that only changed or
     aged stays for `orbit verify`, unless --cause names it. --fix-renames follows files that moved.
 
-    \b
     orbit learning prune
     orbit learning prune --fix-renames --confirm
     orbit learning prune --stale-only --confirm

@@ -33,7 +33,6 @@ DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would change;
 def group() -> None:
     """Show records to an agent at the files it edits.
 
-    \b
     orbit hook install claude
     orbit hook test claude
     """
@@ -54,7 +53,6 @@ def install(
     Your other entries stay, and running it again changes nothing. A local settings file that git would commit gets a
     line in .gitignore.
 
-    \b
     orbit hook install claude
     orbit hook install --all
     orbit hook install claude --scope user --with-skills
@@ -152,7 +150,6 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
 
     The file is then byte for byte what it was before, and its line in .gitignore goes too.
 
-    \b
     orbit hook uninstall claude
     """
     from orbit_registry.agents.agent import load_agent
@@ -190,7 +187,6 @@ def status(agents: tuple[str, ...], output: str) -> None:
 
     It also says whether each entry is the one that would be installed today.
 
-    \b
     orbit hook status
     orbit hook status claude codex
     """
@@ -225,7 +221,6 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
     It runs as the agent would run it. It exits 1 if the agent would not accept the reply. Without --scope it runs the
     first that is installed of local, project and user.
 
-    \b
     orbit hook test claude
     """
     from orbit_registry.agents.agent import load_agent
@@ -261,7 +256,6 @@ TOKEN = "ORBIT_MCP_TOKEN"
 def mcp_group() -> None:
     """Serve records to agents over MCP.
 
-    \b
     orbit mcp install claude
     orbit mcp serve
     """
@@ -284,7 +278,6 @@ def serve(root: Path | None, aliases: bool, http: bool, host: str, port: int, to
 
     It reads standard input until that ends, or listens with --http.
 
-    \b
     orbit mcp serve
     orbit mcp serve --http --port 8765
     """
@@ -318,7 +311,6 @@ def install_server(agent: str, dry_run: bool, output: str) -> None:
 
     It is the project's file, which can be committed; for Codex CLI it is your own. Other entries keep their bytes.
 
-    \b
     orbit mcp install claude
     orbit mcp install cursor --dry-run
     """
@@ -340,7 +332,6 @@ def uninstall_server(agent: str, dry_run: bool, output: str) -> None:
 
     The file is then byte for byte what it was before.
 
-    \b
     orbit mcp uninstall claude
     """
     from orbit_registry.install import mcp
@@ -374,7 +365,6 @@ def wrap(session: str, timeout: int, command: tuple[str, ...]) -> None:
 
     All other messages, signals and exit codes pass unchanged.
 
-    \b
     orbit mcp wrap -- npx -y @modelcontextprotocol/server-filesystem .
     """
     from orbit_registry.mcp.proxy import run

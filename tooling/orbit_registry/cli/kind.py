@@ -3,12 +3,12 @@
 import copy
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
 
-from orbit_registry.checks.duplicates import Neighbour, copies_of
+from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.cli.fields import (
     MANAGED,
     add_options,
@@ -31,20 +31,20 @@ from orbit_registry.cli.output import (
     open_registry,
     plural,
     print_diagnostics,
-    print_refusals,
     refuse,
     warn_of_unread,
 )
 from orbit_registry.cli.records import (
     binding_options,
     hidden_text,
-    moved_text,
+    move_each,
+    print_moved,
     print_part,
     rejection_of,
     review_of,
     search_command,
 )
-from orbit_registry.errors import OrbitError, RefusedError, UsageError
+from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.ids import sequence_id
@@ -64,7 +64,7 @@ from orbit_registry.render.hits import (
 from orbit_registry.render.records import ORDERS, in_order, record_data, records_table, vote_data
 from orbit_registry.repository.votes import BROKEN, half_life_days
 from orbit_registry.repository.votes import NAME as VOTES
-from orbit_registry.repository.writer import fields_of, records_added
+from orbit_registry.repository.writer import fields_of
 from orbit_registry.workspace.author import Review
 from orbit_registry.workspace.files import read_text
 from orbit_registry.workspace.journal import unified_diff
@@ -79,7 +79,7 @@ def kind_of(name: str) -> Kind:
 
 def with_examples(summary: str, *lines: str) -> str:
     """Return a help text that ends with example commands."""
-    return "\n".join([summary, "", "\b", *lines])
+    return "\n".join([summary, "", *lines])
 
 
 def example_id(kind: Kind) -> str:
@@ -228,20 +228,13 @@ def status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) 
             any_ids = [record.id for record in records if record.status.name == of_status]
         reviewed = review_of(any_ids, review, expect, yes or not live or dry_run or of_status is not None, output)
         reviewed = rejection_of(review, output) if rejects else reviewed
-        moved: list[tuple[Record, Record]] = []
-        failed: list[OrbitError] = []
-        for any_id in any_ids:
-            try:
-                refuse_other_kind(registry, kind, any_id)
-                record = registry.get(any_id)
-                moved.append((record, registry.transition(any_id, status, reviewed(record), dry_run=dry_run)))
-            except OrbitError as error:
-                failed.append(error)
-        text = moved_text(moved, dry_run=dry_run)
-        data = [record_data(record) for _, record in moved]
-        if failed:
-            print_refusals(output, data if moved else None, text, failed)
-        emit(output, data, text or f"nothing is {of_status}")
+
+        def moved(any_id: str) -> tuple[Record, Record]:
+            refuse_other_kind(registry, kind, any_id)
+            record = registry.get(any_id)
+            return record, registry.transition(any_id, status, reviewed(record), dry_run=dry_run)
+
+        print_moved(output, *move_each(any_ids, moved), dry_run=dry_run, empty=f"nothing is {of_status}")
 
     unstated = [
         other.name
@@ -288,14 +281,15 @@ def add_command(kind: Kind) -> click.Command:
             fields["freshness"] = fingerprinted(registry.workspace, fields.get("freshness"), fingerprint)
         if pending:
             fields["status"] = kind.initial["agent"]
-        say = _AddRun(registry, kind, output, ask=may_ask(output, yes), dry_run=dry_run, task=task)
+        ask = may_ask(output, yes)
         if not editor:
-            say.add(fields)
+            _add(registry, kind, fields, task, output, dry_run=dry_run, ask=ask)
             return
         name = copy_name(registry.workspace, f"new-{kind.name}", fields)
         with edited_text(registry.workspace, name, registry.draft_text(kind.name, fields)) as text:
             status = {"status": fields["status"]} if pending else {}
-            say.add({**fields_of(kind, text, copy_path(registry.workspace, name)), **status})
+            edited = {**fields_of(kind, text, copy_path(registry.workspace, name)), **status}
+            _add(registry, kind, edited, task, output, dry_run=dry_run, ask=ask)
 
     options: list[click.Parameter] = [
         click.Argument(["headline"], metavar=f"[{kind.headline.upper()}]", required=False),
@@ -360,44 +354,33 @@ def _flow_yaml(value: object) -> str:
     return str(value)
 
 
-@dataclass(frozen=True)
-class _AddRun:
-    registry: Registry
-    kind: Kind
-    output: str
-    ask: bool
-    dry_run: bool
-    task: str | None
-
-    def add(self, fields: dict[str, object]) -> None:
-        """Write a record unless it is a duplicate, and print the outcome."""
-        text, draft = self.registry.draft(self.kind.name, fields)
-        near = self.registry.neighbours(draft)
-        if near and self.ask:
-            chosen = _ask_person(self.kind, near)
-            if chosen is not None:
-                task = self.task or click.prompt("In which task did it help")
-                print_vote(self.registry, chosen.record.id, task, None, self.output)
-                return
-            apart = [neighbour.record.id for neighbour in near if neighbour.is_duplicate]
-            fields |= {"distinct_from": [*draft.words("distinct_from"), *apart]} if apart else {}
-        else:
-            _refuse_duplicate(self.output, self.kind, near, self.task)
-        if self.dry_run:
-            message = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}".rstrip("\n")
-            emit(self.output, {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True}, message)
-            note_near(near)
-            note_unmatched(self.registry, draft)
-        else:
-            compared = {record.path for record in self.registry.collection.records.of_kind(self.kind.name)}
-
-            def admit(new: Record) -> None:  # another process may have added the same since it was compared
-                since = records_added(self.registry.workspace, self.kind, compared)
-                _refuse_duplicate(self.output, self.kind, copies_of(since, new), self.task)
-
-            record = self.registry.add(self.kind.name, fields, admit=admit)
-            print_added(record, self.output, near)
-            note_unreachable(self.registry, record)
+def _add(
+    registry: Registry, kind: Kind, fields: dict[str, object], task: str | None, output: str, *, dry_run: bool,
+    ask: bool,
+) -> None:  # fmt: skip
+    text, draft = registry.draft(kind.name, fields)
+    near = registry.neighbours(draft)
+    if near and ask:
+        chosen = _ask_person(kind, near)
+        if chosen is not None:
+            task = task or click.prompt("In which task did it help")
+            print_vote(registry, chosen.record.id, task, None, output)
+            return
+        apart = [neighbour.record.id for neighbour in near if neighbour.is_duplicate]
+        fields |= {"distinct_from": [*draft.words("distinct_from"), *apart]} if apart else {}
+    else:
+        _refuse_duplicate(output, kind, near, task)
+    if dry_run:
+        message = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}".rstrip("\n")
+        emit(output, {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True}, message)
+        note_near(near)
+        note_unmatched(registry, draft)
+        return
+    refuse = partial(_refuse_duplicate, output, kind, task=task)
+    peers = registry.collection.records.of_kind(kind.name)
+    record = registry.add(kind.name, fields, admit=refusing_copies(registry.workspace, kind, peers, refuse))
+    print_added(record, output, near)
+    note_unreachable(registry, record)
 
 
 def print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:

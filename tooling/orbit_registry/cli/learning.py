@@ -7,7 +7,7 @@ import click
 from orbit_registry.cli.freshness import prune, verify
 from orbit_registry.cli.kind import kind_group
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
-from orbit_registry.cli.records import binding_options, moved_text, print_record, review_of
+from orbit_registry.cli.records import binding_options, print_moved, print_record, review_of
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError
 from orbit_registry.formats.markdown import slug
 from orbit_registry.matching.personal import personal_workspace
@@ -31,7 +31,6 @@ def migrate_layout(dry_run: bool, output: str) -> None:
     Flat files (L-0001.yaml, superseded/) and ids with a day (L20260517-3) move to one folder a record, in one step. Old
     ids still resolve. A second run changes nothing.
 
-    \b
     orbit learning migrate-layout --dry-run
     """
     report = Registry.migrate_layout(dry_run=dry_run)
@@ -49,7 +48,6 @@ def lessons_group() -> None:
 
     NAME is an id, a slug of the text, or a beginning of one that is unique.
 
-    \b
     orbit lessons list
     orbit lessons show tests-run-with-nox
     """
@@ -90,7 +88,6 @@ def _lesson_matches(registry: Registry, name: str) -> list[Record]:
 def list_lessons(everything: bool, output: str) -> None:
     """List learnings, personal ones too, with their slugs.
 
-    \b
     orbit lessons list
     orbit lessons list --all --format json
     """
@@ -113,7 +110,6 @@ def list_lessons(everything: bool, output: str) -> None:
 def show(name: str, output: str) -> None:
     """Show a learning.
 
-    \b
     orbit lessons show L-7k3fq
     orbit lessons show tests-run-with-nox
     """
@@ -129,7 +125,6 @@ def show(name: str, output: str) -> None:
 def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) -> None:
     """Accept candidates; a terminal shows each one first.
 
-    \b
     orbit lessons promote tests-run-with-nox
     """
     reviewed = review_of(names, Review(), expect, yes, output)
@@ -139,7 +134,7 @@ def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) ->
     owned = [find_lesson(registry, name) for name in names]
     for owner, record in [(owner, owner.get(record.id)) for owner, record in owned]:
         done.append((record, review.decide(owner.workspace, record, "live", author, reviewed(record))))
-    _print_decisions(done, output)
+    print_moved(output, done, (), next_commands=["orbit check"])
 
 
 @lessons_group.command("rm")
@@ -149,7 +144,6 @@ def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) ->
 def remove(names: Sequence[str], reason: str, output: str) -> None:
     """Reject a candidate, or retire a live learning.
 
-    \b
     orbit lessons rm tests-run-with-nox --reason "the linter says so already"
     """
     registry = open_registry()
@@ -161,12 +155,7 @@ def remove(names: Sequence[str], reason: str, output: str) -> None:
         else:
             result = owner.transition(record.id, "retired")
         done.append((record, result))
-    _print_decisions(done, output)
-
-
-def _print_decisions(done: Sequence[tuple[Record, Record]], output: str) -> None:
-    data = [record_data(record) for _, record in done]
-    emit(output, data, moved_text(done), next_commands=["orbit check"])
+    print_moved(output, done, (), next_commands=["orbit check"])
 
 
 @lessons_group.command("stale")
@@ -174,7 +163,6 @@ def _print_decisions(done: Sequence[tuple[Record, Record]], output: str) -> None
 def stale(output: str) -> None:
     """List learnings that may no longer hold, and why.
 
-    \b
     orbit lessons stale
     orbit verify L-7k3fq
     """

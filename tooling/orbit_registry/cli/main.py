@@ -7,6 +7,7 @@ import gc
 import importlib
 import itertools
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -121,18 +122,19 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, also that of a kind."""
-        target = {**COMMANDS, **HIDDEN}.get(cmd_name)
-        if target is not None:
+        command: click.Command | None = None
+        if (target := {**COMMANDS, **HIDDEN}.get(cmd_name)) is not None:
             module, _, name = target[0].partition(":")
-            command: click.Command = getattr(importlib.import_module(f"orbit_registry.cli.{module}"), name)
-            return command
-        if cmd_name == "help":
-            return help_command
-        if cmd_name in _kind_names():
+            command = getattr(importlib.import_module(f"orbit_registry.cli.{module}"), name)
+        elif cmd_name == "help":
+            command = help_command
+        elif cmd_name in _kind_names():
             from orbit_registry.cli.kind import kind_group  # only a workspace with its own kinds pays for it
 
-            return kind_group(cmd_name)
-        return _New("new", help=_NEW_HELP, hidden=True) if cmd_name == "new" else None
+            command = kind_group(cmd_name)
+        elif cmd_name == "new":
+            command = _New("new", help=_NEW_HELP, hidden=True)
+        return command and _with_example_lines(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -159,6 +161,17 @@ class Commands(click.Group):
         formatter.write_text("All commands by job: orbit help --all")
 
 
+_EXAMPLES = re.compile(r"(?<=\n\n)( *)(?=(?:orbit|eval) )")
+
+
+def _with_example_lines(command: click.Command) -> click.Command:
+    # click keeps the lines of a paragraph that begins with this character.
+    command.help = _EXAMPLES.sub("\\1\b\n\\1", command.help or "")
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        _with_example_lines(inner)
+    return command
+
+
 class _New(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return ["adr", "learning", *(name for name in _kind_names() if _adder(name) is not None)]
@@ -169,7 +182,6 @@ class _New(click.Group):
 
 _NEW_HELP = """Write a new record of a kind.
 
-\b
 orbit new adr "Use DuckDB"
 orbit new learning "Read a file before you move it" --path "src/**"
 """
@@ -188,7 +200,6 @@ def _adder(kind: str) -> click.Command | None:
 def help_command(context: click.Context, words: tuple[str, ...], everything: bool) -> None:
     """Show the help of a command, or list all commands.
 
-    \b
     orbit help --all
     orbit help adr new
     """

@@ -36,7 +36,6 @@ def match(
 
     The order is that of hooks; no cap applies but --limit. A path need not exist; "/" at its end makes it a folder.
 
-    \b
     orbit match src/app.py
     orbit match src/app.py docs/guide.md --tag sql --limit 5
     """
@@ -69,7 +68,6 @@ def explain(path: str, project: str, output: str) -> None:
     It says what a hook would do now, and says if the index is older than the files. It also names the checks of
     records that look at the file.
 
-    \b
     orbit explain src/app.py
     """
     registry = open_registry()
@@ -104,7 +102,6 @@ def coverage(enforced: bool, output: str) -> None:
 
     It also lists files without records, and records that match no file or very many.
 
-    \b
     orbit coverage
     orbit coverage --format json
     orbit coverage --enforced
@@ -123,7 +120,6 @@ def coverage(enforced: bool, output: str) -> None:
 def group() -> None:
     """Propose globs for records without any.
 
-    \b
     orbit scope suggest L-7k3fq
     """
 
@@ -138,7 +134,6 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
     Clues are paths in a record's text, files that cite it, and commits that name it, its task, or both. `git apply`
     takes the diff or a part of it; comments above it give the reasons.
 
-    \b
     orbit scope suggest
     orbit scope suggest ADR-0042 --apply
     """

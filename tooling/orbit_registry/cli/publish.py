@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 def site_group() -> None:
     """Build or serve the site.
 
-    \b
     orbit site build --out site
     orbit site serve
     """
@@ -56,7 +55,6 @@ def build(out: Path, base_url: str | None, strict: bool, output: str) -> None:
 
     Only pages that changed are written.
 
-    \b
     orbit site build --out site
     """
     _need_extra()
@@ -85,7 +83,6 @@ def serve(port: int, out: Path | None) -> None:
 
     Ctrl-C ends it.
 
-    \b
     orbit site serve --port 8001
     """
     _need_extra()
@@ -142,7 +139,6 @@ SKILL_AGENTS = ("claude", "codex", "copilot", "gemini")
 def export_group() -> None:
     """Write rule files, skills or a plugin for agents.
 
-    \b
     orbit export rules --agent claude
     orbit export skills
     """
@@ -159,7 +155,6 @@ def export_group() -> None:
 def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> None:
     """Write live records with paths as an agent's rule files.
 
-    \b
     orbit export rules --agent claude
     orbit export rules --agent copilot --agent agents-md --check
     """
@@ -191,7 +186,6 @@ def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
 
     The skills are orbit-adr, orbit-learnings and orbit-brief.
 
-    \b
     orbit export skills
     orbit export skills --agent codex
     """
@@ -215,7 +209,6 @@ def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
 def plugin(folder: Path, dry_run: bool, output: str) -> None:
     """Write a plugin: skills, hooks and the MCP server.
 
-    \b
     orbit export plugin ~/orbit-plugin
     claude plugin marketplace add ~/orbit-plugin
     claude plugin install orbit@orbit
@@ -245,7 +238,6 @@ def reference(folder: Path, dry_run: bool, output: str) -> None:
 
     The folders are project, type and version.
 
-    \b
     orbit export reference ~/reference --dry-run
     """
     from orbit_registry.exporters.reference import plan, write
@@ -270,7 +262,6 @@ def codeowners(owners: tuple[str, ...], check: bool, dry_run: bool, output: str)
     for each scope, and one for the decision's own folder. The rest of the file stays. Give --check the same --owner as
     the export.
 
-    \b
     orbit export codeowners --owner @example/architects
     """
     from orbit_registry.exporters.codeowners import plan
@@ -325,7 +316,6 @@ def _rule_lines(export: RuleExport, *, is_written: bool) -> list[str]:
 def sync(rebuild: bool, output: str) -> None:
     """Update the snapshot and the hook's index.
 
-    \b
     orbit sync
     """
     registry = open_registry()
@@ -346,7 +336,6 @@ def query(sql: str, output: str) -> None:
 
     The snapshot is updated first.
 
-    \b
     orbit query "SELECT id, title FROM records WHERE status = 'accepted'"
     orbit query "FROM scope_match('src/app.py')"
     orbit query "FROM resolve_id('project-learnings/ADR-006')" --format json
@@ -364,7 +353,6 @@ def query(sql: str, output: str) -> None:
 def snapshot_group() -> None:
     """Export the DuckDB snapshot.
 
-    \b
     orbit snapshot export registry.duckdb
     """
 
@@ -384,7 +372,6 @@ def export(file: Path, parquet: Path | None, unfiltered: bool, vectors: bool, ou
 
     It holds no local state. DuckDB 1.2 and later reads it.
 
-    \b
     orbit snapshot export orbit.duckdb --parquet tables/
     """
     from orbit_registry.snapshot.export import export_snapshot  # of the other commands none needs it

@@ -17,9 +17,10 @@ from orbit_registry.cli.output import (
     open_registry,
     plural,
     print_note,
+    print_refusals,
     warn_of_unread,
 )
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import FRESH
@@ -49,7 +50,6 @@ def list_records(
 ) -> None:
     """List records of every kind, or of one.
 
-    \b
     orbit list
     orbit list learning --all
     orbit list --phase pending
@@ -80,7 +80,6 @@ def hidden_text(count: int) -> str:
 def show(any_id: str, output: str) -> None:
     """Show a record by any id, or one chunk of a resource.
 
-    \b
     orbit show ADR-0012
     orbit show project-learnings/ADR-006
     orbit show RES-7k3fq#2c26b46b68
@@ -184,6 +183,31 @@ def moved_text(moved: Sequence[tuple[Record, Record]], *, dry_run: bool = False)
     )
 
 
+def move_each(
+    any_ids: Sequence[str], move: Callable[[str], tuple[Record, Record]]
+) -> tuple[list[tuple[Record, Record]], list[OrbitError]]:
+    """Move records one by one; return each before and after, and the refusals."""
+    moved: list[tuple[Record, Record]] = []
+    refused: list[OrbitError] = []
+    for any_id in any_ids:
+        try:
+            moved.append(move(any_id))
+        except OrbitError as error:
+            refused.append(error)
+    return moved, refused
+
+
+def print_moved(
+    output: str, moved: Sequence[tuple[Record, Record]], refused: Sequence[OrbitError], *, dry_run: bool = False,
+    empty: str = "", next_commands: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """Print the records that were moved, then each refusal."""
+    data, text = [render.record_data(record) for _, record in moved], moved_text(moved, dry_run=dry_run)
+    if refused:
+        print_refusals(output, data or None, text, refused)
+    emit(output, data, text or empty, next_commands=next_commands)
+
+
 def _ask_person(record: Record, review: Review) -> Review:
     click.echo(visible(render.record_text(record, FRESH) + render.details_text(record)))
     click.confirm(f"Accept {record.id}?", abort=True, err=True)
@@ -201,7 +225,6 @@ def link(subject: str, rel: str, target: str, reason: str, output: str) -> None:
 
     A word that reads from the other end (amended_by) is written there.
 
-    \b
     orbit link ADR-0012 amends ADR-0007
     orbit link ADR-0007 amended_by ADR-0012        # the same
     orbit link RES-7k3fq proves R-9x2ab            # a script that enforces a rule
@@ -223,7 +246,6 @@ def link(subject: str, rel: str, target: str, reason: str, output: str) -> None:
 def unlink(subject: str, rel: str, target: str, output: str) -> None:
     """Remove a link that a record states.
 
-    \b
     orbit unlink ADR-0012 amends ADR-0007
     """
     from orbit_registry.operations import links as linking
@@ -250,7 +272,6 @@ def _print_link(record: Record, edge: Link, output: str, before: str) -> None:
 def related(any_id: str, depth: int, direction: str, output: str) -> None:
     """Show links and citations of a record.
 
-    \b
     orbit related ADR-0012
     orbit related ADR-0012 --depth 2 --direction out
     """
@@ -318,7 +339,7 @@ def search_command(kind: Kind | None) -> click.Command:
         params.insert(1, click.Option(["--kind"], help="Only of this kind."))
     what = kind.labels.lower() if kind is not None else "records of every kind"
     example = f"orbit {kind.name} search" if kind is not None else "orbit search"
-    summary = f'Find {what} by words.\n\nThe best match comes first.\n\n\b\n{example} "retry uploads" --tag network'
+    summary = f'Find {what} by words.\n\nThe best match comes first.\n\n{example} "retry uploads" --tag network'
     return format_option(click.Command("search", params=params, callback=search, help=summary))
 
 

@@ -33,7 +33,6 @@ class _Import(click.Group):
 def import_group() -> None:
     """Adopt existing decisions, or files as resources.
 
-    \b
     orbit import .                      # an .orbit/ of another tool, in place
     orbit import docs/decisions --dry-run
     orbit import doc docs/deploying.md --version 2.1
@@ -100,11 +99,9 @@ _DOC_HELP = """Keep a copy of a document; - reads standard input.
 
 `orbit refresh` reads it again.
 
-\b
 orbit import doc docs/deploying.md --version 2.1"""
 _SCRIPT_HELP = """Make a script findable; it stays the file that it is.
 
-\b
 orbit import script tools/migrate.sh --tag database"""
 import_group.add_command(_import_command(intake.DOC, _DOC_HELP))
 import_group.add_command(_import_command(intake.SCRIPT, _SCRIPT_HELP))
@@ -122,7 +119,6 @@ def refresh_command(
 ) -> None:
     """Update a resource from its file, and show the change.
 
-    \b
     orbit refresh RES-7k3fq --dry-run
     orbit refresh RES-7k3fq --version 2.1 --version 2.2
     orbit refresh RES-7k3fq --path docs/releasing.md
@@ -168,7 +164,6 @@ def run_command(
     and the script as it was reviewed. A copy runs with a small environment. After the time limit it ends with exit code
     124.
 
-    \b
     orbit run RES-7k3fq -- --verbose staging
     """
     registry = open_registry()

@@ -31,13 +31,11 @@ from orbit_registry.retro.note import note as noted
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 
 WOULD = "nothing is written: so it would be; ids are chosen when it is"
-_RETRO_OPTIONS = ("worked", "struggled", "durable", "recommend")
 group = kind_group("retro")
 group.help = """Write down what came of a run.
 
 It keeps the result of each target, and makes a learning that waits for review of each finding.
 
-\b
 orbit retro --loop L-17 --project shop --from retro.md
 orbit retro --session s-4 --outcome story:shop:S-1=failed,attempts=3,reason="no browser" \\
   --struggled "The sandbox has no browser; ask for one before the plan"
@@ -67,8 +65,7 @@ def _retro(
     if len(trigger) > 1:
         raise UsageError("a retro looks back on one thing", hint=f"give one of --{', --'.join(trigger)}")
     parts: dict[str, Any] = {
-        name: tuple(" ".join(sentence.split()) for sentence in lists[part])
-        for name, part in zip(_RETRO_FIELDS, _RETRO_OPTIONS, strict=True)
+        name: tuple(" ".join(sentence.split()) for sentence in sentences) for name, sentences in lists.items()
     }
     from_options = Retro(
         trigger=next((trigger_of(kind, name, project) for kind, name in trigger.items()), None),
@@ -99,7 +96,6 @@ def _retro(
     emit(output, data, text, ok=result.outcome != REFUSED, next_commands=shows)
 
 
-_RETRO_FIELDS = ("worked", "struggled", "durable_behavior", "recommendations")
 group.callback = click.pass_context(_retro)
 group.params = [
     click.Option(["--loop"], metavar="ID", help="The loop that it is about."),
@@ -114,8 +110,8 @@ group.params = [
                  help="Result of a target: completed, failed, skipped or requeued; repeatable."),
     click.Option(["--worked"], multiple=True, help="What worked; repeatable, as the next three."),
     click.Option(["--struggled"], multiple=True, help="What did not work."),
-    click.Option(["--durable"], multiple=True, help="What will be done differently from now on."),
-    click.Option(["--recommend"], multiple=True, help="What should change: skills, tools, plans."),
+    click.Option(["--durable", "durable_behavior"], multiple=True, help="What will be done differently from now on."),
+    click.Option(["--recommend", "recommendations"], multiple=True, help="What should change: skills, tools, plans."),
     click.Option(["--path", "paths"], multiple=True, metavar="GLOB", help="Files that the findings apply to."),
     click.Option(["--tag", "tags"], multiple=True, help="Topic that the findings apply to."),
     click.Option(["--pending"], is_flag=True, help="Let the retro wait for review, as an agent's does."),
@@ -160,7 +156,6 @@ def ensure_command(
     It is for programs that report things again and again: discoveries, minutes, results. A rejected record is not
     written again, an agent changes no live record, and one refused line of a batch does not stop the others.
 
-    \b
     orbit ensure learning --key meeting/7/1 --title "Name each lock" --path "src/**"
     orbit ensure --batch - --pending < found.jsonl
     """
@@ -226,7 +221,6 @@ def note(
 
     After more than one attempt it suggests a learning, a script as proof, perhaps a rule.
 
-    \b
     orbit note "Uploads fail without a retry key" --attempts 3 --errors
     orbit note --skip-reason no-new-information
     orbit note "Deploys need the token of the bot" --turn 12 --tools 3 --evidence 4f1c2d9,deploy.log
@@ -266,7 +260,6 @@ def fail(
 
     TARGET is type:project:id, or type:id. Use it after the last attempt. A second call starts the time again.
 
-    \b
     orbit fail story:shop:S-1 --attempts 3 --reason "the sandbox has no browser"
     orbit fail story:shop:S-1 --check || echo "leave it"
     """
@@ -302,7 +295,6 @@ def fail(
 def clear(target: str, requeued: bool, output: str) -> None:
     """Let a failed target be tried again.
 
-    \b
     orbit clear story:shop:S-1
     """
     registry = open_registry()
@@ -331,7 +323,6 @@ def capture(agent: str | None, path: Path | None, dry_run: bool, at_session_end:
     session, and corrections in the user's words. Candidates wait for review. Without PATH it reads the newest
     transcript.
 
-    \b
     orbit capture --dry-run
     orbit capture --from codex ~/.codex/sessions/2026/11/20/rollout-….jsonl
     """

@@ -1,5 +1,6 @@
 """`orbit review`, `queue`, `accept`, `reject`, `retire`, `propose` and `apply`: a person's review."""
 
+import copy
 import sys
 import time
 from collections import Counter
@@ -9,9 +10,9 @@ from datetime import UTC, datetime
 import click
 
 from orbit_registry.analytics.report import effect
-from orbit_registry.cli.output import emit, format_option, open_registry, plural, print_refusals, warn_of_unread
-from orbit_registry.cli.records import binding_options, moved_text, rejection_of, review_of
-from orbit_registry.errors import OrbitError, UsageError
+from orbit_registry.cli.output import emit, format_option, open_registry, plural, warn_of_unread
+from orbit_registry.cli.records import binding_options, move_each, print_moved, rejection_of, review_of
+from orbit_registry.errors import UsageError
 from orbit_registry.formats.diff import digest_of
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.kind import Phase
@@ -38,7 +39,6 @@ MOST_LISTED = 10  # records of each section that `orbit review` lists
 def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     """List what waits for review, the longest waiting first.
 
-    \b
     orbit queue --kind rule
     orbit queue --count
     ORBIT_NOTIFY_URLS=slack://… orbit queue --notify
@@ -63,9 +63,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
          record.author, record.title)
         for record in waiting
     ]  # fmt: skip
-    waits = review.waits(registry.workspace, registry.collection.records)
-    ids = {record.id for record in waiting}
-    due = {entry.record.id: entry.due_at for entry in waits if entry.due_at is not None and entry.record.id in ids}
+    times = review.due_times(registry.workspace, registry.collection.records)
     first = waiting[0] if waiting else None
     following = [] if first is None else [
         f"orbit show {first.id}", f"orbit accept {first.id} --expect {first.digest}",
@@ -74,7 +72,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     data |= {
         "unknown": len(unknown),
         "records": [record_data(record) for record in waiting],
-        "due": {name: format_time(at) for name, at in due.items()},
+        "due": {record.id: format_time(times[record.id]) for record in waiting if record.id in times},
         "digests": {record.id: record.digest for record in waiting},
     }
     text = table(("id", "kind", "status", "since", "digest", "by", "title"), rows) or "nothing waits for review"
@@ -93,7 +91,6 @@ def review_command(kind: str | None, output: str) -> None:
 
     The sections are: waiting for review, no status stated, may no longer hold, failed.
 
-    \b
     orbit review
     orbit review --kind learning
     """
@@ -133,41 +130,25 @@ def review_command(kind: str | None, output: str) -> None:
     warn_of_unread(registry)
 
 
-def _accept_command(name: str) -> click.Command:
-    @click.command(name)
-    @click.argument("any_ids", metavar="ID...", nargs=-1)
-    @click.option("--by", metavar="WHO", help="Who accepts; you if not given.")
-    @click.option("--reason", metavar="WHY", help="Why; the record keeps it.")
-    @binding_options
-    @click.option(
-        "--due", is_flag=True, help="Accept what was captured and not rejected for capture.auto_promote_days."
-    )
-    @format_option
-    def accept(
-        any_ids: Sequence[str], by: str | None, reason: str | None, expect: str | None, yes: bool, due: bool,
-        output: str,
-    ) -> None:  # fmt: skip
-        """Accept records that wait for review.
-
-        At a terminal the whole record is shown first, and exactly that text is accepted. If a record is accepted
-        already, nothing changes.
-
-        \b
-        orbit accept R-7k3fq --by "Ada Lovelace"
-        orbit accept R-7k3fq --expect 3f0c9a4be21d7780
-        orbit accept --due
-        """
-        _accept(any_ids, by, reason, expect, yes, due, output)
-
-    return accept
-
-
-accept, promote = _accept_command("accept"), _accept_command("promote")
-
-
-def _accept(
+@click.command("accept")
+@click.argument("any_ids", metavar="ID...", nargs=-1)
+@click.option("--by", metavar="WHO", help="Who accepts; you if not given.")
+@click.option("--reason", metavar="WHY", help="Why; the record keeps it.")
+@binding_options
+@click.option("--due", is_flag=True, help="Accept what was captured and not rejected for capture.auto_promote_days.")
+@format_option
+def accept(
     any_ids: Sequence[str], by: str | None, reason: str | None, expect: str | None, yes: bool, due: bool, output: str
 ) -> None:
+    """Accept records that wait for review.
+
+    At a terminal the whole record is shown first, and exactly that text is accepted. If a record is accepted
+    already, nothing changes.
+
+    orbit accept R-7k3fq --by "Ada Lovelace"
+    orbit accept R-7k3fq --expect 3f0c9a4be21d7780
+    orbit accept --due
+    """
     if due == bool(any_ids):
         both = "give ids or --due, not both" if due else "name ids, or give --due"
         raise UsageError(both, hint="`orbit review` lists what waits")
@@ -180,6 +161,10 @@ def _accept(
     _decide(any_ids, "live", review_of(any_ids, review, expect, yes, output), output)
 
 
+promote = copy.copy(accept)
+promote.name = "promote"
+
+
 @click.command("retire")
 @click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
 @format_option
@@ -188,24 +173,16 @@ def retire(any_ids: Sequence[str], output: str) -> None:
 
     The files stay. A decision becomes deprecated.
 
-    \b
     orbit retire L-7k3fq
     """
     registry = open_registry()
     author = registry.author()
-    done: list[tuple[Record, Record]] = []
-    refused: list[OrbitError] = []
-    for any_id in any_ids:
-        try:
-            record = registry.get(any_id)
-            done.append((record, review.retire(registry.workspace, record, author)))
-        except OrbitError as error:
-            refused.append(error)
-    text = moved_text(done)
-    data = [record_data(record) for _, record in done]
-    if refused:
-        print_refusals(output, data if done else None, text, refused)
-    emit(output, data, text, next_commands=["orbit check"])
+
+    def move(any_id: str) -> tuple[Record, Record]:
+        record = registry.get(any_id)
+        return record, review.retire(registry.workspace, record, author)
+
+    print_moved(output, *move_each(any_ids, move), next_commands=["orbit check"])
 
 
 @click.command("reject")
@@ -218,7 +195,6 @@ def reject(any_ids: Sequence[str], reason: str | None, by: str | None, output: s
 
     The files stay, so that the same text is not proposed again. If a record is rejected already, nothing changes.
 
-    \b
     orbit reject R-7k3fq --reason "the linter says so already"
     """
     review = Review(line(by, "--by"), line(reason, "--reason"))
@@ -228,21 +204,16 @@ def reject(any_ids: Sequence[str], reason: str | None, by: str | None, output: s
 def _decide(any_ids: Sequence[str], phase: Phase, reviewed: Callable[[Record], Review], output: str) -> None:
     registry = open_registry()
     author = registry.author()
-    decided: list[tuple[Record, Record]] = []
-    refused: list[OrbitError] = []
-    for any_id in any_ids:
-        try:
-            record = registry.get(any_id)
-            decided.append((record, review.decide(registry.workspace, record, phase, author, reviewed(record))))
-        except OrbitError as error:
-            refused.append(error)
-    text = moved_text(decided)
-    data = [record_data(record) for _, record in decided]
-    if refused:
-        print_refusals(output, data if decided else None, text, refused)
+
+    def move(any_id: str) -> tuple[Record, Record]:
+        record = registry.get(any_id)
+        return record, review.decide(registry.workspace, record, phase, author, reviewed(record))
+
+    decided, refused = move_each(any_ids, move)
     registry.refresh()
     remaining = len(review.queue(registry.collection.records))
-    emit(output, data, text, next_commands=["orbit check", *(["orbit review"] if remaining else [])])
+    following = ["orbit check", *(["orbit review"] if remaining else [])]
+    print_moved(output, decided, refused, next_commands=following)
     if remaining and output == "text":
         click.echo(f"{plural(remaining, 'record')} left: orbit review", err=True)
 
@@ -272,7 +243,6 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     A learning that adds to a skill becomes a diff that waits for approval; if a skill contradicts it, a note waits.
     Without ID, recorded retros and errors outside a record's scope are used too. Nothing is proposed twice.
 
-    \b
     orbit propose --dry-run
     orbit accept P-7k3fq && orbit apply P-7k3fq
     orbit propose --consolidate --dry-run
@@ -377,7 +347,6 @@ def apply(any_id: str, dry_run: bool, expect: str | None, yes: bool, output: str
 
     It writes the whole diff, or nothing if the diff no longer applies or differs from what was accepted.
 
-    \b
     orbit apply P-7k3fq --dry-run
     orbit apply P-7k3fq --expect 3f0c9a4be21d7780
     """

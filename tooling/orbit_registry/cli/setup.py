@@ -40,7 +40,6 @@ def init(
     It looks at the names of tracked files, and writes .orbit/config.yaml and lines in .gitignore and .gitattributes.
     It writes JSON Schemas if an editor's folder is tracked. Running it again changes nothing.
 
-    \b
     orbit init
     orbit init --yes --adr-folder docs/adr
     orbit init --demo /tmp/parcel
@@ -139,7 +138,6 @@ def import_records(path: Path, source: str, assume: str | None, dry_run: bool, v
 
     Your documents stay unchanged. Running it again changes nothing, and the report names everything that was left out.
 
-    \b
     orbit import .                      # an .orbit/ of another tool, in place
     orbit import docs/decisions --dry-run
     orbit import docs/decisions --assume accepted
@@ -154,7 +152,6 @@ def import_records(path: Path, source: str, assume: str | None, dry_run: bool, v
 def completion(context: click.Context, shell: str) -> None:
     """Print the completion script of a shell.
 
-    \b
     eval "$(orbit completion bash)"                                # in ~/.bashrc; zsh: in ~/.zshrc
     orbit completion fish > ~/.config/fish/completions/orbit.fish
     """
@@ -178,7 +175,6 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
     None of them runs before. A command that changes needs a new permission, and so does one that names a changed file
     of the repository. Permissions are in your own configuration folder.
 
-    \b
     orbit trust
     orbit trust --format json      # look without being asked
     orbit trust --list
@@ -259,7 +255,6 @@ def doctor(agent: str | None, output: str) -> None:
     It runs each installed hook as its agent would, and looks for the shown records in the agents' transcripts. It
     prints ids and counts, no text of a transcript. It exits 1 on a problem.
 
-    \b
     orbit doctor
     orbit doctor --agent claude --format json
     """
@@ -281,7 +276,6 @@ def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output
     Derived files that are missing, damaged or older than two days are rebuilt. It reads the events of the last four
     hours, or of --every. It exits 1 on a problem. Without --once, --format json prints one object a line.
 
-    \b
     orbit watchdog --once --strict
     orbit watchdog --every 4h
     """

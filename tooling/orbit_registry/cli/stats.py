@@ -38,7 +38,6 @@ def stats(days: int | None, is_effect: bool, output: str) -> None:
 
     The counts come from this machine's event log, which keeps about five megabytes.
 
-    \b
     orbit stats
     orbit stats --since 7 --format json
     orbit stats --effect           # what became of sessions that had a record, and of those that did without
@@ -96,7 +95,6 @@ def _head(result: Stats) -> Iterator[str]:
 
 
 def _counts(total: UsageSlice, tally: Tally) -> Iterator[str]:
-    times = total.times
     calls, sessions = plural(total.calls, "call"), plural(len(tally.sessions), "session")
     yield f"{calls} in {sessions}, {_day(tally.first)} to {_day(tally.last)}"
     yield f"silent     {_share_text(total.silent, total.calls)}"
@@ -105,7 +103,7 @@ def _counts(total: UsageSlice, tally: Tally) -> Iterator[str]:
     yield f"opened     {_share_text(tally.opened_after.total(), tally.pairs)} shown to a session; {total.opened} in all"
     about = ", estimated" if tally.estimated else ""
     yield f"tokens     {total.tokens:,} in all, {_mean_text(total.tokens, total.calls)} a call{about}"
-    median, late = _ms_text(times.percentile(0.5)), _ms_text(times.percentile(0.99))
+    median, late = _ms_text(total.time_of(0.5)), _ms_text(total.time_of(0.99))
     yield f"time       half within {median}, 99 of 100 within {late}"
     if tally.without_session:
         yield f"           {plural(tally.without_session, 'call')} named no session: nothing was held back there"
@@ -145,7 +143,7 @@ def _slice_rows(parts: Mapping[str, UsageSlice]) -> list[tuple[str, int, str]]:
 def _slice_text(part: UsageSlice) -> str:
     quiet = part.silent_share
     silent = "-" if quiet is None else f"{100 * quiet:.0f} %"
-    late = _ms_text(part.times.percentile(0.99))
+    late = _ms_text(part.time_of(0.99))
     return f"{plural(part.calls, 'call')}, {silent} silent, {part.shown} shown, {part.opened} opened, p99 {late}"
 
 
@@ -185,7 +183,6 @@ def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool,
     A file is one edit, a commit one session, with the records of that time. A shown record is right if the commit names
     it or one of its tasks; most commits name none, so the report gives the counts.
 
-    \b
     orbit replay --since v1.0
     orbit replay --repo ../project --commits history.jsonl --format json
     orbit replay --effect          # whether commits needed fewer fixes once a record existed
@@ -211,7 +208,6 @@ def prove(count: int, output: str) -> None:
     It compares hooks and search with `git log` and full-text search on this repository. It writes nothing, and takes
     less than a minute for 1,000 records.
 
-    \b
     orbit prove
     orbit prove --commits 1000 --format json
     """
@@ -236,7 +232,6 @@ _MAIN_FIELDS = ("at", "event", "surface", "session")
 def events_group() -> None:
     """Read or export the event log.
 
-    \b
     orbit events tail -n 5
     orbit events stats
     """
@@ -251,7 +246,6 @@ def tail(count: int, follows: bool, output: str) -> None:
 
     With --follow, --format json prints one object a line.
 
-    \b
     orbit events tail -n 5
     orbit events tail --follow --format json
     """
@@ -275,7 +269,6 @@ def count_events(output: str) -> None:
 
     Lines that are no event are counted by reason.
 
-    \b
     orbit events stats
     """
     met = LogScan()
@@ -314,7 +307,6 @@ def export(endpoint: str | None, everything: bool, output: str) -> None:
 
     It sends ids, counts, reasons and times, no path and no text. It needs the extra `orbit-registry[otel]`.
 
-    \b
     orbit events export --endpoint http://localhost:4318
     """
     from orbit_registry.exporters.otlp import endpoint_of, send

@@ -11,19 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from orbit_registry.errors import GitError, UsageError
-from orbit_registry.exporters.rules import (
-    Change,
-    Language,
-    UnsupportedError,
-    UnsupportedGlob,
-    differences,
-    parsed,
-    plain,
-    spelled,
-    strays,
-    tracked,
-    with_block,
-)
+from orbit_registry.exporters import rules
 from orbit_registry.formats.codeowners import OWNER_FILES
 from orbit_registry.formats.globs import Alternative, Glob
 from orbit_registry.matching.compile import SYMBOL
@@ -49,8 +37,8 @@ class OwnersExport:
 
     path: str
     lines: Sequence[str]
-    changes: Sequence[Change]
-    unsupported: Sequence[UnsupportedGlob]
+    changes: Sequence[rules.Change]
+    unsupported: Sequence[rules.UnsupportedGlob]
     unowned: Sequence[str]  # decisions with a scope whose deciders are no accounts
     unusable: Mapping[str, Sequence[str]]  # deciders that are no accounts, of decisions with other owners
 
@@ -79,9 +67,9 @@ class _Line:
 
 
 def _spell(alternative: Alternative) -> str:
-    text = plain(alternative)
+    text = rules.plain(alternative)
     if sign := _UNSUPPORTED.search(text):
-        raise UnsupportedError(f"`{sign[0]}` in a name can't be said there")
+        raise rules.UnsupportedError(f"`{sign[0]}` in a name can't be said there")
     text = "*" if text == "**" else text if text.startswith("**") else f"/{text}"
     return text.removesuffix("**").replace(" ", "\\ ") if text.endswith("/**") else text.replace(" ", "\\ ")
 
@@ -90,7 +78,7 @@ def _wider(alternative: Alternative) -> Sequence[str]:
     return () if alternative.text.endswith("**") else (f"{alternative.text}/**",)
 
 
-LANGUAGE = Language(_spell, _wider)
+LANGUAGE = rules.Language(_spell, _wider)
 
 
 def owners_of(record: Record, default: Sequence[str]) -> tuple[str, ...]:
@@ -123,23 +111,23 @@ def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
     file = inside(top, path)
     content = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
     text = "\n".join([BEGIN, *lines, END]) if lines else ""
-    changes = differences({path: content}, {path: with_block(content, text, path, _MARKS)})
+    changes = rules.differences({path: content}, {path: rules.with_block(content, text, path, _MARKS)})
     return OwnersExport(path, lines, changes, unsupported, unowned, unusable)
 
 
 def _lines(
     workspace: Workspace, records: Iterable[Record], owned: Mapping[str, Sequence[str]]
-) -> tuple[list[str], list[UnsupportedGlob]]:
-    files, prefix = tracked(workspace), workspace.git.prefix
-    unsupported: list[UnsupportedGlob] = []
+) -> tuple[list[str], list[rules.UnsupportedGlob]]:
+    files, prefix = rules.tracked(workspace), workspace.git.prefix
+    unsupported: list[rules.UnsupportedGlob] = []
     merged: dict[str, _Line] = {}
     for record in records:
         patterns: dict[str, frozenset[str]] = {f"/{record.folder}/": frozenset()}
         try:
             patterns |= _patterns(record, files)
-        except UnsupportedError as reason:
+        except rules.UnsupportedError as reason:
             globs = ", ".join((*record.globs, *record.symbols))
-            unsupported.append(UnsupportedGlob(record.id, globs, str(reason)))
+            unsupported.append(rules.UnsupportedGlob(record.id, globs, str(reason)))
         for pattern, matched in patterns.items():
             earlier = merged.get(pattern, _Line(pattern, (), matched, ()))
             owners = tuple(dict.fromkeys((*earlier.owners, *owned[record.id])))
@@ -150,13 +138,13 @@ def _lines(
 
 
 def _patterns(record: Record, files: Iterable[str]) -> dict[str, frozenset[str]]:
-    globs = [parsed(text) for text in (*record.globs, *(f"{SYMBOL}{symbol}" for symbol in record.symbols))]
-    differing = strays(globs, LANGUAGE, files)
+    globs = [rules.parsed(text) for text in (*record.globs, *(f"{SYMBOL}{symbol}" for symbol in record.symbols))]
+    differing = rules.strays(globs, LANGUAGE, files)
     return {
         pattern: frozenset(filter(alternative.matches, files))
         for glob in globs
         for alternative in glob.alternatives
-        for pattern in spelled(Glob(glob.text, glob.exclude, (alternative,)), LANGUAGE, differing)
+        for pattern in rules.spelled(Glob(glob.text, glob.exclude, (alternative,)), LANGUAGE, differing)
     }
 
 
@@ -166,13 +154,13 @@ def _owners(line: _Line, lines: Iterable[_Line]) -> Iterator[str]:
     yield from dict.fromkeys((*line.owners, *(owner for owners in around for owner in owners)))
 
 
-def _overlaps(lines: Sequence[_Line]) -> Iterator[UnsupportedGlob]:
+def _overlaps(lines: Sequence[_Line]) -> Iterator[rules.UnsupportedGlob]:
     """Yield the lines that share files with a later one, which names other owners and is not within them."""
     for index, line in enumerate(lines):
         for later in lines[index + 1 :]:
             if not later.files <= line.files and later.files & line.files and not set(line.owners) <= {*later.owners}:
                 reason = f"`{later.pattern}` comes later and owns the files that both match"
-                yield UnsupportedGlob(line.ids[0], line.pattern, reason)
+                yield rules.UnsupportedGlob(line.ids[0], line.pattern, reason)
 
 
 def _text(line: _Line, owners: Iterable[str], prefix: str) -> str:

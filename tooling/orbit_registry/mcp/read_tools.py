@@ -243,8 +243,8 @@ def brief(call: ToolCall) -> ToolResult:
         from orbit_registry.briefs.plan import plan_brief, plan_text  # few ask, and each start would pay for it
 
         plan = plan_brief(registry.workspace, registry.collection.records, datetime.now(UTC))
-        warnings = [f"warning: {inert_line(warning)}" for warning in plan.warnings]
-        return ToolResult(dict(plan.data), "\n".join([plan_text(plan.data), *warnings]))
+        warnings = [f"warning: {inert_line(warning)}" for warning in plan["warnings"]]
+        return ToolResult(dict(plan), "\n".join([plan_text(plan), *warnings]))
     paths = [inside(registry, path) for path in call.words("paths")]
     tags, words, task, agent = call.words("tags"), call.text("text"), call.text("task"), call.text("agent")
     if not (paths or tags or words.strip() or task or agent):
@@ -262,7 +262,7 @@ def brief(call: ToolCall) -> ToolResult:
         session="" if session is None or session[1] else session[0],
     )
     message = result.text() or "no record applies, or this session has all that do"
-    warnings = [f"warning: {inert_line(without_secrets(warning))}" for warning in result.warnings]
+    warnings = [f"warning: {inert_line(without_secrets(warning))}" for warning in result.inputs.warnings]
     return ToolResult(result.as_data(), "\n".join([message, *warnings]), rendered=True)
 
 

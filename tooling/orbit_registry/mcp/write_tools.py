@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from orbit_registry.checks.duplicates import Neighbour, copies_of
+from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.mcp.read_tools import clean
 from orbit_registry.mcp.tools import WITHHELD, ToolCall, ToolResult, own_fields
@@ -17,7 +17,7 @@ from orbit_registry.render.hits import duplicate_message, near_text, neighbours_
 from orbit_registry.render.records import record_data, vote_data
 from orbit_registry.render.work import failure_text, note_data, note_text, retro_data, retro_text
 from orbit_registry.repository.guard import refuse_secrets
-from orbit_registry.repository.writer import Edit, records_added
+from orbit_registry.repository.writer import Edit
 from orbit_registry.resources.run import RunOptions, run
 from orbit_registry.retro.failures import fail as mark_failed
 from orbit_registry.retro.failures import read_target
@@ -34,23 +34,6 @@ REPLACES = "amends"  # link from a proposal to the record it would replace; a pe
 Fields = dict[str, object]
 MOST_NEAR = 5
 _MOST_RELATED = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """Proposed record: kind, fields, and the live record that it would replace."""
-
-    kind: Kind
-    fields: Fields
-    instead_of: Record | None = None
-
-    def all_fields(self) -> Fields:
-        """Return the fields with the link to the record that it would replace."""
-        if self.instead_of is None:
-            return dict(self.fields)
-        old = self.instead_of.id
-        return {**self.fields, "links": _append_once(self.fields.get("links"), {"rel": REPLACES, "to": old}),
-                "distinct_from": _append_once(self.fields.get("distinct_from"), old)}  # fmt: skip
 
 
 def call_fields(kind: Kind, call: ToolCall, *, new: bool) -> Fields:
@@ -123,7 +106,7 @@ def _append_once(current: object, entry: object) -> list[object]:
 def add(call: ToolCall) -> ToolResult:
     """Propose a record: the first call shows similar ones, a confirmed one writes it."""
     kind = call.registry.workspace.kinds[call.text("kind")]
-    return _propose(call, Proposal(kind, call_fields(kind, call, new=True)))
+    return _propose(call, kind, call_fields(kind, call, new=True))
 
 
 def update(call: ToolCall) -> ToolResult:
@@ -145,7 +128,7 @@ def update(call: ToolCall) -> ToolResult:
     fields = {
         name: value for name, value in merged(record.data, changes).items() if name in names or name.startswith("x-")
     }
-    return _propose(call, Proposal(record.kind, fields, instead_of=record))
+    return _propose(call, record.kind, fields, instead_of=record)
 
 
 def supersede(call: ToolCall) -> ToolResult:
@@ -154,7 +137,7 @@ def supersede(call: ToolCall) -> ToolResult:
     if old.phase != "live":
         raise RefusedError(f"{old.id} is {old.status.name}: it holds nothing to replace", hint="`add` a new record")
     if not call.text("by"):
-        return _propose(call, Proposal(old.kind, call_fields(old.kind, call, new=True), instead_of=old))
+        return _propose(call, old.kind, call_fields(old.kind, call, new=True), instead_of=old)
     new = _record_named(call, "by")
     if new.kind.name != old.kind.name:
         raise RefusedError(f"{new.id} is of another kind than {old.id}", hint=f"`add` a {old.kind.label.lower()}")
@@ -205,37 +188,30 @@ def _refuse_other_kind(call: ToolCall, any_id: str) -> None:
         raise UsageError(f"{record.id} is of the kind {record.kind.name}", hint="call the tool that serves every kind")
 
 
-def _propose(call: ToolCall, proposal: Proposal) -> ToolResult:
-    registry, kind, author = call.registry, proposal.kind, call.caller.author()
-    fields = proposal.all_fields()
+def _propose(call: ToolCall, kind: Kind, fields: Fields, instead_of: Record | None = None) -> ToolResult:
+    registry, workspace, author = call.registry, call.registry.workspace, call.caller.author()
+    request = adrs.new_adr(fields)
     if kind.in_document:
-        planned = adrs.add_adr(registry.workspace, adrs.new_adr(proposal.fields), author, dry_run=True).record
-        draft = replace(planned, prose=str(proposal.fields.get("body") or ""))
+        planned = adrs.add_adr(workspace, request, author, dry_run=True).record
+        draft = replace(planned, prose=request.body or "")
     else:
+        fields = fields if instead_of is None else dict(replacement_edit(instead_of)(fields))
         draft = registry.draft(kind.name, fields, author)[1]
-    near = registry.neighbours(draft)
-    if proposal.instead_of is not None:
-        near = [neighbour for neighbour in near if neighbour.record.id != proposal.instead_of.id]
+    near = [near for near in registry.neighbours(draft) if instead_of is None or near.record.id != instead_of.id]
     if not (call.is_set("confirm") or call.words("distinct_from")):
-        return _preview(call, proposal, draft, near)
+        return _preview(call, instead_of, draft, near)
     if kind.in_document:
-        record = adrs.add_adr(registry.workspace, adrs.new_adr(proposal.fields), author).record
-        if proposal.instead_of is not None:
-            record = change(call, record, replacement_edit(proposal.instead_of))
-        return _written_result(call, record, proposal.instead_of)
+        record = adrs.add_adr(workspace, request, author).record
+        record = record if instead_of is None else change(call, record, replacement_edit(instead_of))
+        return _written_result(call, record, instead_of)
     _refuse_duplicate(near)
-    compared = {record.path for record in registry.collection.records.of_kind(kind.name)}
-
-    def admit(new: Record) -> None:  # another process may have added the same since it was compared
-        _refuse_duplicate(copies_of(records_added(registry.workspace, kind, compared), new))
-
-    return _written_result(call, registry.add(kind.name, fields, author, admit), proposal.instead_of)
+    admit = refusing_copies(workspace, kind, registry.collection.records.of_kind(kind.name), _refuse_duplicate)
+    return _written_result(call, registry.add(kind.name, fields, author, admit), instead_of)
 
 
-def _preview(call: ToolCall, proposal: Proposal, draft: Record, near: Sequence[Neighbour]) -> ToolResult:
-    kind = proposal.kind
+def _preview(call: ToolCall, old: Record | None, draft: Record, near: Sequence[Neighbour]) -> ToolResult:
+    kind = draft.kind
     alike = [replace(neighbour, record=clean(neighbour.record)) for neighbour in near[:MOST_NEAR]]
-    old = proposal.instead_of
     listed_ids = {neighbour.record.id for neighbour in alike} | ({old.id} if old else set())
     related = [record for record in _related(call, draft) if record.id not in listed_ids][: MOST_NEAR - len(alike)]
     lines = ["Nothing is written yet."]

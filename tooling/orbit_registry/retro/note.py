@@ -3,11 +3,11 @@
 import hashlib
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from orbit_registry.checks.duplicates import copies_of, near_duplicates
+from orbit_registry.checks.duplicates import Neighbour, near_duplicates, refusing_copies
 from orbit_registry.checks.rules.loop import turn_id
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.hook.events import NOTE_SKIPS as SKIPS
@@ -15,7 +15,7 @@ from orbit_registry.hook.events import NOTED
 from orbit_registry.hook.project import session_of_process
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.repository.writer import create_record, draft_record, records_added
+from orbit_registry.repository.writer import create_record, draft_record
 from orbit_registry.retro.failures import fail, read_target
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.event_log import LogScan, log_files, rows_in, write_event
@@ -147,12 +147,12 @@ def _contribution(workspace: Workspace, records: RecordSet, work: NoteRequest, a
     near = near_duplicates(workspace, records.of_kind(LEARNING), draft)
     if work.failed:
         same = next((neighbour.record for neighbour in near if neighbour.is_duplicate), None)
-        compared = {record.path for record in records.of_kind(LEARNING)}
 
-        def admit(new: Record) -> None:  # another process may have noted it meanwhile
-            if any(copies_of(records_added(workspace, kind, compared), new)):
+        def refuse(copies: Sequence[Neighbour]) -> None:
+            if copies:
                 raise RefusedError("another process has just noted the same", hint="run the command again")
 
+        admit = refusing_copies(workspace, kind, records.of_kind(LEARNING), refuse)
         unsolved = same or create_record(workspace, kind, author, fields, admit)
         similar = tuple(neighbour.record for neighbour in near if neighbour.record.uid != unsolved.uid)
         return NoteResult(similar=similar, unsolved=unsolved)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from orbit_registry.errors import RefusedError
@@ -91,20 +90,11 @@ def transition(
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Captured record that is pending, and when time may promote it; `why_not` if never."""
-
-    record: Record
-    due_at: datetime | None
-    why_not: str = ""
-
-
-def waits(workspace: Workspace, records: Iterable[Record]) -> list[Wait]:
-    """Return the captured records that are pending, and when `promote_due` may promote each.
+def due_times(workspace: Workspace, records: Iterable[Record]) -> dict[str, datetime]:
+    """Return when `promote_due` may promote captured records that are pending; `records` are all there are.
 
     Only a person's word or the outcome of a command is trusted. A replacement of another record, or one of two records
-    about one subject, is for a person to decide. `records` are all there are.
+    about one subject, is for a person to decide.
     """
     days = int(workspace.config.setting("capture", "auto_promote_days"))
     captured = [
@@ -112,25 +102,21 @@ def waits(workspace: Workspace, records: Iterable[Record]) -> list[Wait]:
         if record.phase != "closed" and isinstance(provenance := record.data.get("provenance"), Mapping)
     ]  # fmt: skip
     subjects = Counter(provenance["subject"] for _, provenance in captured if provenance.get("subject"))
-    results = []
-    for record, provenance in captured:
-        if record.phase != "pending":
-            continue
-        source = str(provenance.get("source"))
-        why_not = "capture.auto_promote_days is 0" if not days else ""
-        if source not in TRUSTED:
-            why_not = f"its source is {source}"
-        elif any(link.rel == "amends" for link in record.links):
-            why_not = "it replaces another"
-        elif subjects[provenance.get("subject")] > 1:
-            why_not = "another record is about the same subject"
-        results.append(Wait(record, None if why_not else created_at(record) + timedelta(days=days), why_not))
-    return results
+    return {
+        record.id: created_at(record) + timedelta(days=days)
+        for record, provenance in captured
+        if days
+        and record.phase == "pending"
+        and provenance.get("source") in TRUSTED
+        and not any(link.rel == "amends" for link in record.links)
+        and subjects[provenance.get("subject")] < 2
+    }
 
 
 def promote_due(workspace: Workspace, records: Iterable[Record], author: Author, now: datetime) -> list[Record]:
     """Promote captured records of a trusted source that were not rejected in time, and are not stale."""
-    due = [wait.record for wait in waits(workspace, records) if wait.due_at is not None and wait.due_at <= now]
+    times = due_times(workspace, listed := list(records))
+    due = [record for record in listed if record.id in times and times[record.id] <= now]
     stale = evaluate_freshness(workspace, due, now).freshness if due else {}
     days = workspace.config.setting("capture", "auto_promote_days")
     review = Review("auto-promotion", f"not turned down in {days} days")
