@@ -121,6 +121,27 @@ def test_a_setting_of_another_form_is_not_on(engine: str, text: str) -> None:
     assert len([*finder.find(Tree([*files], files.get), [])]) == 1
 
 
+@pytest.mark.parametrize(
+    ("settings", "is_on"),
+    [
+        ("select = ['T2']", True),
+        ("select = ['ALL']\nignore = ['T20']", False),
+        ("select = ['ALL', 'T201']\nignore = ['T20']", True),
+        ("extend-select = ['T201']", True),
+        ("select = ['E']", False),
+        ("select = ['T']\nper-file-ignores = {'src/*' = ['T201']}", False),
+        ("select = ['T']\nper-file-ignores = {'a.py' = ['T2']}", False),
+        ("select = ['T']\nper-file-ignores = {'!src/**' = ['T2']}", True),
+        ("select = ['T']\nper-file-ignores = {'!tests/**' = ['T2']}", False),
+    ],
+)
+def test_a_rule_of_ruff_is_on_as_ruff_reads_its_settings(settings: str, is_on: bool) -> None:
+    finder = check_of({"by": {"engine": "ruff", "rule": "T201"}}).finder()
+    assert isinstance(finder, Survey)
+    files = {"ruff.toml": f"[lint]\n{settings}\n", "noxfile.py": "ruff", "src/app/a.py": ""}
+    assert (not [*finder.find(Tree([*files], files.get), ["src/app/a.py"])]) == is_on
+
+
 @pytest.mark.parametrize("module", ["re2", "ast_grep_py"])
 def test_a_missing_library_is_said_and_never_passes(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)

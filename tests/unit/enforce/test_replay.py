@@ -197,3 +197,33 @@ def test_evidence_of_another_check_counts_no_more(root: Path) -> None:
     outcome = check(root)
     assert messages(outcome, "ORB1010") == [f"{NAME} changed after its replay, so it counts as advice"]
     assert [row.severity.value for row in outcome.diagnostics if row.check] == ["note"]
+
+
+def test_a_check_with_many_exceptions_counts_as_advice(root: Path) -> None:
+    allowed = "print(1)  # orbit: allow ADR-0001 because it is a script\n"
+    decide(root, {**ADVICE, "level": "error"}, date="2000-01-01")
+    write(root, "src/app.py", allowed * 2 + "print(2)\n" * 8)
+    assert messages(check(root), "ORB1010") == []
+    write(root, "src/app.py", allowed * 3 + "print(2)\n" * 8)
+    assert messages(check(root), "ORB1010") == [
+        f"3 of 12 matches of {NAME} are allowed or false alarms: it counts as advice"
+    ]
+    assert {row.severity.value for row in check(root).diagnostics if row.check} == {"note"}
+    commit(root, "Print")
+    replayed(root)
+    assert read_evidence(Registry.open(root).workspace)[NAME]["allowed"] == 3
+    with pytest.raises(RefusedError, match="3 of its 12 matches"):
+        Registry.open(root).promote_check(NAME) if decide(root, ADVICE, date="2000-01-01") is None else None
+    write(root, "src/app.py", allowed + "print(2)\n" * 80)
+    assert messages(check(root), "ORB1010") == []
+
+
+def test_exceptions_at_the_last_replay_count_against_a_base(root: Path) -> None:
+    allowed = "print(1)  # orbit: allow ADR-0001 because it is a script\n"
+    decide(root, {**ADVICE, "level": "error"}, date="2000-01-01")
+    write(root, "src/app.py", allowed * 3)
+    commit(root, "Print")
+    replayed(root)
+    write(root, "src/new.py", "print(3)\n")
+    severities = [row.severity.value for row in check(root, against="main").diagnostics if row.check]
+    assert severities == ["note"]

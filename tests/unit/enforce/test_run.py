@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.files import commit, make_workspace, write, write_record
+from tests.files import commit, configure, make_workspace, write, write_record
 
-from orbit_registry.checks.engine import CheckOutcome
+from orbit_registry.checks.engine import CheckOutcome, update_baseline
 from orbit_registry.checks.report import render
 from orbit_registry.registry import Registry
 
@@ -258,11 +258,11 @@ def test_a_file_that_can_not_be_parsed_did_not_pass(project: Path) -> None:
 
 def test_a_check_that_did_not_run_keeps_its_baseline(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     decide(project, {**NO_PRINT, "text": {"regex": r"print\("}})
-    Registry.open(project).update_baseline()
+    update_baseline(Registry.open(project).workspace)
     monkeypatch.setitem(sys.modules, "re2", None)
     shutil.rmtree(project / ".git/orbit")
     assert check(project).resolved == ()
-    Registry.open(project).update_baseline()
+    update_baseline(Registry.open(project).workspace)
     monkeypatch.undo()
     shutil.rmtree(project / ".git/orbit")
     assert places(check(project)) == []
@@ -320,7 +320,7 @@ def test_what_others_merged_meanwhile_is_theirs(project: Path, git: Git) -> None
 
 
 def test_the_baseline_holds_matches_by_their_words(project: Path) -> None:
-    Registry.open(project).update_baseline()
+    update_baseline(Registry.open(project).workspace)
     file = project / "src/app.py"
     write(project, "src/app.py", "# a line\n" * 200 + file.read_text("utf-8"))
     assert places(check(project)) == []
@@ -417,7 +417,7 @@ def test_what_was_not_looked_at_did_not_pass(project: Path) -> None:
     write(project, "big.py", "x = 1\n" * 200_000)
     (message,) = messages(check(project), "ORB1004")
     assert message == "ADR-0001/no-print is not run on big.py: larger than 1,048,576 bytes"
-    Registry.open(project).update_baseline()
+    update_baseline(Registry.open(project).workspace)
     assert messages(check(project), "ORB1004") == [message]
 
 
@@ -444,3 +444,49 @@ def test_a_project_without_checks_imports_nothing_of_it(git_repo: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=git_repo, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("comment", ["allow", "allow because it is old", "allow ADR-0001, it is old"])
+def test_an_allowance_that_cannot_be_read_is_said(comment: str, project: Path) -> None:
+    write(project, "src/app.py", f"print(1)  # orbit: {comment}\n")
+    assert messages(check(project), "ORB1007") == ["this allowance can't be read"]
+    write(project, "src/app.py", f"x = 'orbit: {comment}'\n")
+    assert messages(check(project), "ORB1007") == []
+
+
+def test_a_required_dependency_that_a_change_removes_is_missing(project: Path) -> None:
+    need = {"id": "log", "level": "error", "must": "have", "dependency": {"of": ["structlog"]},
+            "passes": ["structlog"], "fails": ["logging"]}  # fmt: skip
+    decide(project, need)
+    write(project, "requirements.txt", "structlog\n")
+    write(project, "tools/requirements.txt", "click\n")
+    commit(project, "Depend")
+    write(project, "tools/requirements.txt", "click>=8\n")
+    assert places(check(project, against="main")) == []
+    write(project, "requirements.txt", "click\n")
+    assert [row.message for row in check(project, against="main").diagnostics if row.check] == [
+        "a missing entry breaks ADR-0001: Log through the logger"
+    ]
+    write(project, "tools/requirements.txt", "structlog\n")
+    assert places(check(project, against="main")) == []
+
+
+def test_the_baseline_follows_a_renamed_file(project: Path, git: Git) -> None:
+    update_baseline(Registry.open(project).workspace)
+    git(project, "mv", "src/app.py", "src/main.py")
+    assert places(check(project)) == []
+    write(project, "src/app.py", "print(1)\n")
+    assert places(check(project)) == ["src/main.py:5:5"]
+
+
+def test_a_comment_at_the_end_of_a_line_allows_that_line_alone(project: Path) -> None:
+    comment = "# orbit: allow ADR-0001 because it is a script\n"
+    write(project, "src/app.py", f"print(1)  {comment}print(2)\n{comment}print(3)\nprint(4)\n")
+    assert places(check(project)) == ["src/app.py:2:1", "src/app.py:5:1"]
+
+
+def test_sarif_leads_to_the_page_of_the_record(project: Path) -> None:
+    configure(project, "site: {base_url: 'https://example.org/why/'}\n")
+    (run,) = json.loads(render("sarif", check(project)))["runs"]
+    (rule,) = [row for row in run["tool"]["driver"]["rules"] if row["id"] == "ADR-0001/no-print"]
+    assert rule["helpUri"] == "https://example.org/why/adrs/ADR-0001/"

@@ -55,7 +55,8 @@ class CheckOutcome:
     paths: tuple[str, ...] = ()
     subject: str = "record"
     allowed: tuple[Diagnostic, ...] = ()  # broken decisions that a comment allows
-    says: Mapping[str, str] = field(default_factory=dict)  # what each check of a record asks for, by its name
+    says: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """What each check of a record asks for, by its name, and the address of the record's page; empty without one."""
 
     @property
     def ok(self) -> bool:
@@ -80,7 +81,7 @@ def gate(
     authority = fix if isinstance(fix, str) else None
     result, baseline = run(workspace, against, proposed=proposed), read_baseline(workspace)[0]
     for _ in range(_ROUNDS if fix else 0):
-        parts = _compared(baseline, result, against)
+        parts = _compared(workspace, baseline, result, against)
         excluded = {_subject(finding) for finding in parts.baselined} if not (selected_paths or everything) else set()
         selected = partial(_is_selected, selected_paths, excluded)
         fixable = any(diagnostic.fixable and selected(diagnostic) for diagnostic in result.diagnostics)
@@ -95,11 +96,11 @@ def gate(
         fixed += fixes.done
         refresh()
         result = run(workspace, against, proposed=proposed)
-    parts = _compared(baseline, result, against)
+    parts = _compared(workspace, baseline, result, against)
     new = result.diagnostics if everything else parts.new
     if against is not None and any(row.check is None for row in new) and not everything:
         at_base = Counter(_at_base(workspace, against).counts)
-        new = _compared(Baseline(Counter(baseline.counts) | at_base), result, against).new
+        new = _compared(workspace, Baseline(Counter(baseline.counts) | at_base), result, against).new
     listed = [
         replace(diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint))  # why its fix was refused
         for diagnostic in new
@@ -119,22 +120,27 @@ def gate(
     )
 
 
-def _compared(baseline: Baseline, result: Result, against: str | None) -> SortedFindings:
+def _compared(workspace: Workspace, baseline: Baseline, result: Result, against: str | None) -> SortedFindings:
     """Split findings by the baseline; against a revision, a broken decision touches a changed line, so it is new."""
     if against is None:
-        return apply(baseline, result.diagnostics)
+        return apply(baseline, result.diagnostics, lambda path: not (workspace.root / path).exists())
     parts = apply(baseline, [diagnostic for diagnostic in result.diagnostics if diagnostic.check is None])
     new = sorted((*parts.new, *(row for row in result.diagnostics if row.check)), key=lambda row: row.sort_key)
     return SortedFindings(tuple(new), parts.baselined, tuple(row for row in parts.resolved if row.code != "ORB1005"))
 
 
-def _says(workspace: Workspace, result: Result) -> dict[str, str]:
+def _says(workspace: Workspace, result: Result) -> dict[str, tuple[str, str]]:
     if not any(diagnostic.check for diagnostic in (*result.diagnostics, *result.allowed)):
         return {}
     from orbit_registry.enforce.spec import checks_of  # most projects have no check
 
-    records = read_collection(workspace).records
-    return {check.name: check.say for record in records if record.phase != "closed" for check in checks_of(record)}
+    address = str(workspace.config.site.get("base_url") or "").rstrip("/")
+    open_records = [record for record in read_collection(workspace).records if record.phase != "closed"]
+    return {
+        check.name: (check.say, f"{address}/{record.kind.plural}/{record.id}/" if address.startswith("http") else "")
+        for record in open_records
+        for check in checks_of(record)
+    }
 
 
 def _at_base(workspace: Workspace, against: str) -> Baseline:

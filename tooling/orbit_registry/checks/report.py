@@ -204,7 +204,7 @@ def _sarif(outcome: CheckOutcome) -> str:
 
 
 def _log(outcome: CheckOutcome) -> dict[str, object]:
-    rules = [*map(_rule, all_checks()), *(_decision_rule(name, say) for name, say in outcome.says.items())]
+    rules = [*map(_rule, all_checks()), *(_decision_rule(name, *text) for name, text in outcome.says.items())]
     numbers = {str(rule["id"]): number for number, rule in enumerate(rules)}
     counts: dict[str, int] = {}
     results = [_result(diagnostic, numbers, counts, None) for diagnostic in (*outcome.diagnostics, *outcome.allowed)]
@@ -231,11 +231,12 @@ def _rule(check: Check) -> dict[str, object]:
     }
 
 
-def _decision_rule(name: str, say: str) -> dict[str, object]:
+def _decision_rule(name: str, say: str, address: str) -> dict[str, object]:
     record = name.partition("/")[0]
     return {
         "id": name,
         "shortDescription": {"text": say},
+        **({"helpUri": address} if address else {}),
         "help": {"text": f"{record} asks for this. To read it: `orbit show {record}`. To change it: supersede it."},
     }
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
 from typing import Any, cast
 
-from orbit_registry.enforce.kind import Finder, InvalidCheckError, NotRunError
-from orbit_registry.enforce.replay import MOST_COMMITS, Replay, era_of, replay
 from orbit_registry.enforce.spec import LEVELS, DecisionCheck
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.position import YamlProblemError
@@ -23,6 +21,8 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 FILE = f"{ORBIT}/enforcement.yaml"
 MOST_FALSE_ALARMS, LEAST_PRECISION = 0.01, 0.8
+FEWEST_EXCEPTIONS, MOST_EXCEPTIONS = 3, 0.2
+"""Number and share of a check's matches that are allowed or labelled false from which on it counts as advice."""
 _COMMENT = "What replays of checks found, and who promoted them; `orbit enforce` rewrites this file."
 Entry = Mapping[str, Any]
 _FIELDS = {"digest", "relevant", "edited_away", "kept"}
@@ -60,41 +60,13 @@ def _text(evidence: Mapping[str, Entry]) -> str:
     return dump({"schema_version": 1, "checks": dict(sorted(evidence.items()))}, comment=_COMMENT)
 
 
-def replay_check(workspace: Workspace, check: DecisionCheck, most: int = MOST_COMMITS, since: str = "") -> Replay:
-    """Replay a check and write the result into the evidence; labels of matches that are still there stay."""
-    try:
-        finder = check.finder()
-    except (InvalidCheckError, NotRunError) as error:
-        raise UsageError(f"{check.name} can't be replayed: {error}", hint=f"`orbit enforce try {check.name}`") from None
-    if not isinstance(finder, Finder) or check.must != "not":
-        hint = "raise the level in the record, in a change that people review"
-        raise UsageError(f"{check.name} can't be replayed: it does not look for what files must not have", hint=hint)
-    start = since or era_of(check)
-    if since and not _is_date(since):
-        raise UsageError(f"`{since[:40]}` is not a date", hint="write it as 2025-01-31")
-    if workspace.git.is_shallow:
-        raise UsageError("the clone is shallow, so its history says too little", hint="`git fetch --unshallow`")
-    result = replay(workspace.git, check, finder, most, start)
-    if not result.commits:
-        raise UsageError(
-            f"no commit to replay {check.name} over{f' since {start}' if start else ''}",
-            hint="name an earlier day: `--since`",
-        )
+def write_replay(workspace: Workspace, name: str, data: Entry, keys: Collection[str]) -> None:
+    """Write what a replay found into the evidence; labels of matches that are still there, by their keys, stay."""
     with writing(workspace):
         evidence = read_evidence(workspace)
-        labels = evidence.get(check.name, {}).get("labels", {})
-        keys = {entry.key for entry in result.introductions}
-        remaining = {key: value for key, value in labels.items() if key in keys}
-        evidence[check.name] = {**result.as_data(), **({"labels": remaining} if remaining else {})}
+        labels = {key: value for key, value in evidence.get(name, {}).get("labels", {}).items() if key in keys}
+        evidence[name] = {**data, **({"labels": labels} if labels else {})}
         write_atomic(workspace.root / FILE, _text(evidence))
-    return result
-
-
-def _is_date(text: str) -> bool:
-    try:
-        return f"{date.fromisoformat(text)}" == text < "2100"  # git reads no later year
-    except ValueError:
-        return False
 
 
 def label(workspace: Workspace, name: str, key: str, is_true: bool) -> None:
@@ -140,6 +112,8 @@ def refusal(check: DecisionCheck, level: str, entry: Entry | None) -> str:
         return f"it was never replayed; run `orbit enforce replay {check.name}`"
     if entry["digest"] != check.digest:
         return f"it changed after its replay; run `orbit enforce replay {check.name}` again"
+    if excess := exceptions_of(entry):
+        return f"{excess[0]} of its {excess[1]} matches are allowed or false alarms; narrow it, and replay it again"
     if level == "warning":
         return ""
     labels = entry.get("labels", {})
@@ -157,6 +131,18 @@ def refusal(check: DecisionCheck, level: str, entry: Entry | None) -> str:
         target = f"a precision of {least_precision(true, total):.2f} at least"
         return f"{true} of {total} matches were right, which shows {target}; {LEAST_PRECISION} is needed"
     return ""
+
+
+def exceptions_of(entry: Entry, allowed: int = 0, matches: int = 0) -> tuple[int, int] | None:
+    """Return exceptions and matches of a check that has too many of the first; None for any other.
+
+    `allowed` and `matches` are what the files have now; what the last replay found counts where they are less.
+    """
+    allowed = max(allowed, entry.get("allowed", 0))
+    exceptions = allowed + sum(not value for value in entry.get("labels", {}).values())
+    total = max(entry.get("introduced", 0), matches, exceptions)
+    is_many = exceptions >= FEWEST_EXCEPTIONS and exceptions >= MOST_EXCEPTIONS * total
+    return (exceptions, total) if is_many else None
 
 
 def replay_text(check: DecisionCheck, entry: Entry) -> str:

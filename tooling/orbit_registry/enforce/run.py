@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.enforce.changes import Ranges, changed_lines, earlier_files, moved_files, touches
-from orbit_registry.enforce.evidence import read_evidence
+from orbit_registry.enforce.evidence import exceptions_of, read_evidence
 from orbit_registry.enforce.kind import FILE_LIMIT, Finder, InvalidCheckError, Match, NotRunError, Survey, Tree
 from orbit_registry.enforce.spec import LEVELS, DecisionCheck, SpecProblem, checks_of
 from orbit_registry.enforce.syntax import Allow, allows_in
@@ -155,7 +155,7 @@ def _with_evidence(
         message = f"{check.name} changed after its replay, so it counts as advice"
         hint = f"run `orbit enforce replay {check.name}`"
         report.add(check, "ORB1010", message, hint=hint)
-        yield replace(check, has_stale_evidence=True)
+        yield replace(check, counts_as_advice=True)
 
 
 def _has_library(check: DecisionCheck) -> bool:
@@ -269,7 +269,27 @@ class _Tree:
         if self.change is not None:
             names_of = {path: names for path, names in names_of.items() if path in self.change.lines}
         values = self._values(names_of)
+        self._fall_back(values)
         self._add_matches(names_of, values)
+
+    def _fall_back(self, values: Mapping[str, FileMatches]) -> None:
+        """Count checks as advice of which too many matches are allowed or false alarms."""
+        weighty = {name: check for name, (check, _) in self.runner.checks.items() if check.level != "advice"}
+        evidence: Mapping[str, Mapping[str, Any]] = {}
+        if weighty:
+            with contextlib.suppress(OrbitError):
+                evidence = read_evidence(self.workspace)
+        for name, check in weighty.items():
+            allows = [_allow_of(check, match, value.allows)
+                      for value in values.values() for match in value.matches.get(name, ())]  # fmt: skip
+            allowed = sum(allow is not None and bool(allow.reason) for allow in allows)
+            if excess := exceptions_of(evidence.get(name, {}), allowed, len(allows)):
+                exceptions, total = excess
+                message = f"{exceptions} of {total} matches of {name} are allowed or false alarms: it counts as advice"
+                hint = f"name what it should leave out under `except:`, then `orbit enforce replay {name}`"
+                self.report.add(check, "ORB1010", message, hint=hint)
+                lowered = (replace(check, counts_as_advice=True), self.runner.checks[name][1])
+                self.runner = Runner({**self.runner.checks, name: lowered})
 
     def run_text(self, path: str, text: str) -> None:
         """Add the findings in one text, whatever the file has now."""
@@ -411,7 +431,12 @@ class _Tree:
             if check.must == "have" and isinstance(finder, Finder):
                 lacked = {path for path in values if older.get(moved.get(path, path), {}).get(name) == []}
                 paths = [path for path in values if name in names_of[path] and path not in lacked]
-                self._missing(check, paths, values, name in has_match)
+                if check.kind is not None and not check.kind.needs_all:
+                    is_lost = self.change is None or any(lines.get(name) for lines in older.values())
+                    if is_lost and name not in has_match and not self._has_match(check, finder, values):
+                        self.report.break_of(check, "a missing entry", self.report.place(check.record, ()))
+                else:
+                    self._missing(check, paths, values)
                 continue
             for path, value in values.items():
                 used |= {(path, allow) for match in value.matches.get(name, ())
@@ -458,14 +483,15 @@ class _Tree:
             older[path] = {name: [match.lines for match in matches.get(name, ())] for name in names_of[path]}
         return older
 
-    def _missing(
-        self, check: DecisionCheck, paths: Sequence[str], values: Mapping[str, FileMatches], has_match: bool
-    ) -> None:
-        """Add the files without what a check demands; where one match is enough, the check itself."""
-        if check.kind is not None and not check.kind.needs_all:
-            if paths and not has_match and self.change is None:
-                self.report.break_of(check, "a missing entry", Location(paths[0], Position(1)))
-            return
+    def _has_match(self, check: DecisionCheck, finder: Finder, values: Mapping[str, FileMatches]) -> bool:
+        """Say whether a file that the change leaves alone has what a check demands once."""
+        others = (path for path in self.tree.paths if path not in values and check.covers(path) and finder.reads(path))
+        with contextlib.suppress(NotRunError):
+            return any(True for path in others for _ in finder.find(path, self.tree.text(path) or ""))
+        return True  # nothing is known of a file that can't be read
+
+    def _missing(self, check: DecisionCheck, paths: Sequence[str], values: Mapping[str, FileMatches]) -> None:
+        """Add the files without what a check demands."""
         for path in paths:
             if not values[path].matches.get(check.name):
                 self.report.break_of(check, f"`{path}`", Location(path, Position(1)))
@@ -481,6 +507,8 @@ class _Tree:
         reason = "it allows nothing here" if check else "no check of that name looks at this file"
         message = f"`orbit: allow {allow.name}` is not needed: {reason}"
         hint = "remove the comment, or correct the id"
+        if not allow.name:
+            message, hint = "this allowance can't be read", f"write `orbit: allow {nearest.record.id} because …`"
         self.report.add(nearest, "ORB1007", message, Location(path, Position(allow.line)), hint=hint, name=None)
 
 

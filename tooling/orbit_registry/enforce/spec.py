@@ -50,8 +50,8 @@ class DecisionCheck:
     fields: Fields
     kind: CheckKind | None
     problems: Sequence[SpecProblem] = ()
-    has_stale_evidence: bool = False
-    """Whether it changed after the replay that its level rests on."""
+    counts_as_advice: bool = False
+    """Whether what its level rests on no longer holds."""
 
     @property
     def id(self) -> str:
@@ -75,8 +75,8 @@ class DecisionCheck:
 
     @property
     def level(self) -> str:
-        """`advice`, `warning` or `error`; with stale evidence it is advice."""
-        return "advice" if self.has_stale_evidence else str(self.fields.get("level", "advice"))
+        """`advice`, `warning` or `error`; advice where what the level rests on no longer holds."""
+        return "advice" if self.counts_as_advice else str(self.fields.get("level", "advice"))
 
     @property
     def is_about_one_file(self) -> bool:

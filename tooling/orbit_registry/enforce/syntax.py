@@ -85,39 +85,77 @@ def _tokens(syntax: str) -> re.Pattern[str]:
 
 
 def comments_and_strings(path: str, text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and `comment` or `string` of each, in order; nothing for a file without a known syntax."""
+    """Yield start, end and `comment` or `string` of each, in order; nothing for a file without a known syntax.
+
+    What an f-string or a template string has in braces is code.
+    """
     syntax = syntax_of(path)
     if syntax in _SYNTAX:
         for match in _tokens(syntax).finditer(text):
-            yield match.start(), match.end(), str(match.lastgroup)
+            start, end, what = match.start(), match.end(), str(match.lastgroup)
+            opening = _opening(syntax, text, start) if what == "string" else ""
+            yield from _literal_parts(text, start, end, opening) if opening else ((start, end, what),)
 
 
-MARK = "orbit: allow "
+def _opening(syntax: str, text: str, start: int) -> str:
+    """Return what begins code in a string; empty where nothing does."""
+    if text[start] == "`" and syntax in ("javascript", "typescript", "tsx"):
+        return "${"
+    is_format = syntax == "python" and _FORMAT_PREFIX.search(text, max(start - 3, 0), start)
+    return "{" if is_format else ""
+
+
+_FORMAT_PREFIX = re.compile(r"(?<![\w])(?:[fF][rR]?|[rR][fF])\Z")
+
+
+def _literal_parts(text: str, start: int, end: int, opening: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the parts of a string between the code in it; doubled braces are text."""
+    at = start
+    while (brace := text.find(opening, at, end)) >= 0:
+        if opening == "{" and text.startswith("{{", brace):
+            at = brace + 2
+            continue
+        yield start, brace, "string"
+        depth, at = 1, brace + len(opening)
+        while at < end and depth:
+            depth += (text[at] == "{") - (text[at] == "}")
+            at += 1
+        start = at
+    yield start, end, "string"
+
+
+MARK = "orbit: allow"
 _FORM = re.compile(
-    r"orbit: allow (?P<name>[A-Za-z]+-[0-9A-Za-z]+(?:/[A-Za-z0-9_-]+)?)"
-    r"(?:[ \t]+because[ \t]+(?P<reason>\w[^\n]*?))?[ \t\r]*(?:\*/|-->|\*\)|$)",
+    rf"{MARK}[ \t]+(?P<name>[A-Za-z]+-[0-9A-Za-z]+(?:/[A-Za-z0-9_-]+)?)"
+    r"(?:[ \t]+because[ \t]+(?P<reason>(?!\*/|-->|\*\))\S[^\n]*?))?[ \t\r]*(?:\*/|-->|\*\)|$)",
     re.MULTILINE,
 )
 
 
 class Allow(NamedTuple):
-    """An allowance: its line, the record or check that it names, and the reason; empty where it has none."""
+    """An allowance: its line, the record or check that it names, and the reason; each is empty if it can't be read."""
 
     line: int
     name: str
     reason: str
+    is_alone: bool = False
+    """Whether its line has nothing else; it is about the next line too."""
 
     def is_for(self, check: str, first: int, last: int) -> bool:
-        """Say whether it allows a match of a check: it is on one of its lines, or on the line before."""
+        """Say whether it allows a match of a check: it is on one of its lines, or alone on the line before."""
         is_named = self.name in (check, check.partition("/")[0])
-        return is_named and first - 1 <= self.line <= last
+        return is_named and first - self.is_alone <= self.line <= last
 
 
 def allows_in(path: str, text: str) -> Iterator[Allow]:
-    """Yield the allowances in a text, those in strings left out."""
-    if MARK in text:
-        strings = [(start, end) for start, end, what in comments_and_strings(path, text) if what == "string"]
-        for match in _FORM.finditer(text):
-            if any(start <= match.start() < end for start, end in strings):
-                continue
-            yield Allow(text.count("\n", 0, match.start()) + 1, match["name"], match["reason"] or "")
+    """Yield the allowances in a text, those in strings left out; one that can't be read only from a comment."""
+    if MARK not in text:
+        return
+    spans = [*comments_and_strings(path, text)]
+    for mark in re.finditer(re.escape(MARK), text):
+        where = next((what for start, end, what in spans if start <= mark.start() < end), "")
+        match = _FORM.match(text, mark.start())
+        if where != "string" and (match or where == "comment"):
+            line = text.count("\n", 0, mark.start()) + 1
+            is_alone = not text[text.rfind("\n", 0, mark.start()) + 1 : mark.start()].strip(" \t#/*<!-;%{(")
+            yield Allow(line, match["name"], match["reason"] or "", is_alone) if match else Allow(line, "", "")

@@ -1,14 +1,18 @@
-"""Trial of checks over the whole tree: those of a record, or of a file that is not part of one yet."""
+"""Trial of checks over the whole tree or over the history: those of a record, or of a file that is not part of one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
+from orbit_registry.enforce.evidence import write_replay
+from orbit_registry.enforce.kind import Finder, InvalidCheckError, NotRunError
+from orbit_registry.enforce.replay import MOST_COMMITS, Replay, era_of, replay
 from orbit_registry.enforce.run import enforce
-from orbit_registry.enforce.spec import checks_of
-from orbit_registry.errors import InvalidRecordError, RecordNotFoundError
+from orbit_registry.enforce.spec import DecisionCheck, checks_of
+from orbit_registry.errors import InvalidRecordError, RecordNotFoundError, UsageError
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.diagnostic import Diagnostic
@@ -26,7 +30,10 @@ class Trial:
 
 
 def try_checks(workspace: Workspace, record: Record, name: str = "") -> Trial:
-    """Run the checks of a record, or one by its id, whatever the record's status."""
+    """Run the checks of a live or proposed record, or one by its id."""
+    if record.phase == "closed":
+        message = f"{record.id} is {record.status.name}, so its checks never run"
+        raise UsageError(message, hint="`orbit enforce try --file` tries them from a YAML file")
     tracked, untracked = workspace.git.files()
     full_name = f"{record.id}/{name}" if name else ""
     names = [check.name for check in checks_of(record) if full_name in ("", check.name)]
@@ -54,3 +61,37 @@ def record_of_file(workspace: Workspace, path: str) -> Record:
             f"{path}: {problem.message}", hint=problem.hint or "see docs/reference/checks/kinds.md"
         )
     return Record(kind, data, path)
+
+
+def replay_check(workspace: Workspace, check: DecisionCheck, most: int = MOST_COMMITS, since: str = "") -> Replay:
+    """Replay a check and write the result into the evidence; labels of matches that are still there stay."""
+    try:
+        finder = check.finder()
+    except (InvalidCheckError, NotRunError) as error:
+        raise UsageError(f"{check.name} can't be replayed: {error}", hint=f"`orbit enforce try {check.name}`") from None
+    if not isinstance(finder, Finder) or check.must != "not":
+        hint = "raise the level in the record, in a change that people review"
+        raise UsageError(f"{check.name} can't be replayed: it does not look for what files must not have", hint=hint)
+    start = since or era_of(check)
+    if since and not _is_date(since):
+        raise UsageError(f"`{since[:40]}` is not a date", hint="write it as 2025-01-31")
+    if workspace.git.is_shallow:
+        raise UsageError("the clone is shallow, so its history says too little", hint="`git fetch --unshallow`")
+    result = replay(workspace.git, check, finder, most, start)
+    if not result.commits:
+        raise UsageError(
+            f"no commit to replay {check.name} over{f' since {start}' if start else ''}",
+            hint="name an earlier day: `--since`",
+        )
+    rows = enforce(workspace, [check.record], *workspace.git.files(), name=check.name)
+    allowed = sum(bool(row.allowed) for row in rows)
+    data = {**result.as_data(), **({"allowed": allowed} if allowed else {})}
+    write_replay(workspace, check.name, data, {entry.key for entry in result.introductions})
+    return result
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return f"{date.fromisoformat(text)}" == text < "2100"  # git reads no later year
+    except ValueError:
+        return False

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.formats.position import Position, YamlProblemError
@@ -80,13 +80,23 @@ def baseline_of(diagnostics: Iterable[Diagnostic]) -> Baseline:
 _NOT_RUN, _BROKEN_DECISIONS = "ORB1004", ("ORB1005", "ORB1006")
 
 
-def apply(baseline: Baseline, diagnostics: Sequence[Diagnostic]) -> SortedFindings:
-    """Split findings into new and accepted; broken decisions of a check that did not run are neither there nor gone."""
+def apply(
+    baseline: Baseline, diagnostics: Sequence[Diagnostic], is_gone: Callable[[str], bool] = lambda path: False
+) -> SortedFindings:
+    """Split findings into new and accepted ones; more occurrences than accepted are new.
+
+    Broken decisions of a record whose check did not run are neither there nor gone. One in a file that `is_gone`
+    is the same one in another file.
+    """
     remaining = Counter(baseline.counts)
+    moved = {finding for finding in remaining if finding.code in _BROKEN_DECISIONS and is_gone(finding.path)}
     new: list[Diagnostic] = []
     baselined: list[Diagnostic] = []
     for diagnostic in diagnostics:
         finding = baseline_key(diagnostic)
+        if remaining[finding] <= 0 and moved:
+            earlier = (row for row in moved if replace(row, path=finding.path) == finding and remaining[row] > 0)
+            finding = next(earlier, finding)
         if remaining[finding] > 0:
             remaining[finding] -= 1
             baselined.append(diagnostic)

@@ -4,11 +4,12 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from orbit_registry.enforce.kind import CheckKind, Fields, Survey, Tree
 from orbit_registry.formats.codeowners import OWNER_FILES, owner_lines, owners_of_file
-from orbit_registry.formats.globs import Glob, GlobIndex, match_any, parse_glob
+from orbit_registry.formats.globs import Glob, GlobIndex, parse_glob
 
 _CI = GlobIndex([("ci", [glob for text in (
     ".github/workflows/*", ".gitlab-ci.yml", ".ci/**", "ci/**", "{noxfile.py,tox.ini,Makefile,justfile}",
@@ -56,11 +57,16 @@ def _ruff(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
     if _specific(rule, selected) <= _specific(rule, ignored):
         return "it is not selected"
     for text, codes in {**lint.get("per-file-ignores", {}), **lint.get("extend-per-file-ignores", {})}.items():
-        glob = parse_glob(text if "/" in text else f"**/{text}")
-        off = [path for path in files if isinstance(glob, Glob) and match_any([glob], path)]
-        if _specific(rule, codes) and off:
+        off = [path for path in files if _is_ignored(text, path)] if _specific(rule, codes) else []
+        if off:
             return f"`per-file-ignores` turns it off for {off[0]}"
     return None
+
+
+def _is_ignored(pattern: str, path: str) -> bool:
+    """Say whether a pattern of ruff is about a file: its stars match `/`, and `!` turns it round."""
+    names = (f"/{path}", path, path.rpartition("/")[2])
+    return any(fnmatchcase(name, pattern.removeprefix("!")) for name in names) != pattern.startswith("!")
 
 
 def _specific(rule: str, selectors: Sequence[str]) -> int:
