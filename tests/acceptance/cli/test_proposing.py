@@ -193,3 +193,18 @@ def test_an_error_outside_of_a_scope_is_a_note(shell: Any) -> None:
     assert (entry["drift"], entry["target"]["record"]) == ("structural", record_id)
     assert f"`orbit learning update {record_id} --path 'web/**'`" in entry["reason"]
     assert proposed(shell) == []
+
+
+def test_a_learning_that_is_shown_in_vain_is_a_note(shell: Any) -> None:
+    record_id = shell.learn("Mounts fail without a driver", "--error-pattern", "no driver found")
+    failed(shell.root, "s-0", record_id, "src/a.py")
+    for session in ("s-1", "s-2", "s-3"):
+        assert proposed(shell) == []
+        event = Event("hook:PreToolUse", 1_795_000_000)
+        event.session, event.hits = session, [record_id]
+        append(str(shell.root), event)
+        failed(shell.root, session, record_id, "src/a.py")
+    (entry,) = proposed(shell)
+    assert entry["title"] == f"{record_id}: showing it is not enough"
+    assert "failed 3 times" in entry["reason"]
+    assert proposed(shell) == []

@@ -81,3 +81,11 @@ def test_each_file_is_told_once_in_a_session(project: Path, call: Call) -> None:
         for path in ("src/b.py", "src/b.py", "src/c.py")
     ]
     assert ["`MySQLdb`" in text for text in texts] == [True, False, True]
+
+
+def test_a_record_that_the_gate_enforces_is_one_line(project: Path, call: Call) -> None:
+    decide(project, {**MYSQL, "level": "error"}, scope={"paths": ["src/**"]})
+    bring_up_to_date(project)
+    text = shown(call("PreToolUse", tool_name="Read", tool_input={"file_path": "src/a.py"}))
+    assert text.splitlines()[2] == "- [ADR-0001] Log through the logger (enforced by ADR-0001/no-mysql)"
+    assert "more:" not in text.splitlines()[3]

@@ -241,7 +241,7 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     """Propose changes of skills and records.
 
     A learning that adds to a skill becomes a diff that waits for approval; if a skill contradicts it, a note waits.
-    Without ID, recorded retros and errors outside a record's scope are used too. Nothing is proposed twice.
+    Without ID, recorded retros and errors that records describe are used too. Nothing is proposed twice.
 
     orbit propose --dry-run
     orbit accept P-7k3fq && orbit apply P-7k3fq

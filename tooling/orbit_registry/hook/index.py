@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from orbit_registry.hook.matcher import Program
 
-FORMAT = 11
+FORMAT = 12
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
@@ -41,9 +41,9 @@ LONGEST_TAIL = 1 << 20  # bytes behind the index itself: lines with a hash of wh
 (  # fields of a row
     ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, ORIGIN, TEASER, CHECKSUM, GATE, CATEGORY, EXPIRES_AT, PRIORITY,
     UPDATED_AT, RANK, VOTES, PROJECT, PLACE, STALE, AGES_AT, ERROR, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, LINKS,
-    SAME, NOTE, GLOBS, REJECTED, CHECKS,
-) = range(33)  # fmt: skip
-FIELDS = 33
+    SAME, NOTE, GLOBS, REJECTED, CHECKS, ENFORCED,
+) = range(34)  # fmt: skip
+FIELDS = 34
 LIST = "\x1f"
 OPTIONS = "o"  # axis of the rejected options, each under the first word of its names; alone it says that there are any
 FORBIDDEN, FORBIDDEN_IN = "n", "n/"  # axes of words that checks forbid, and of the globs of the files

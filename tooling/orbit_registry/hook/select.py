@@ -25,6 +25,7 @@ from orbit_registry.hook.index import (
     CATEGORY,
     CONTEXTS,
     DAMAGE,
+    ENFORCED,
     GATE,
     ID,
     LINKS,
@@ -312,6 +313,9 @@ def _pointer_line(row: "Row", now: float) -> str:
         first, _, more = row.teaser.partition("\n  more: ")
         status = "no status stated" if row.values[STATUS] == "unknown" else f"status {row.values[STATUS]}"
         return f"{first} ({status}, so it may not hold: {more or row.values[PATH]})"
+    if row.values[ENFORCED]:  # the gate sees to it: its name is enough
+        first, _, _ = row.teaser.partition("\n")
+        return f"{first} (enforced by {', '.join(row.words(ENFORCED))})"
     cause = row.doubt(now)
     return f"- [{row.values[ID]}] may be out of date ({cause}): {row.values[PATH]}" if cause else ""
 

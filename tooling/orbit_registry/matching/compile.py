@@ -425,6 +425,7 @@ def part_of(
         compiled_pattern(record.text("error_pattern") or ""),
         *(LIST.join(map(_word, words)) for words in (*lists, same)),
         note_of(record) if pushed else "", LIST.join(globs), LIST.join(rejected), LIST.join(_forbidding(record)),
+        LIST.join(_enforcing(record)),
     )  # fmt: skip
     flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
     flags |= reader.EXPIRES if expiry is not None else 0
@@ -451,6 +452,15 @@ def _forbidding(record: Record) -> Iterable[str]:
         globs = [f"!{glob.text.removeprefix('!')}" if glob.exclude else glob.text for glob in check.globs]
         texts = [word for word in words if _SEPARATORS.search(word) is None]
         yield reader.PHRASES.join([check.id, where, safe(check.say), GROUP.join(globs), *texts])
+
+
+def _enforcing(record: Record) -> list[str]:
+    """Return the names of a record's checks that fail a build."""
+    checks = record.data.get("checks")
+    if record.phase != "live" or not isinstance(checks, list):
+        return []
+    return [safe(f"{record.id}/{check.get('id')}") for check in checks
+            if isinstance(check, dict) and check.get("level") == "error"]  # fmt: skip
 
 
 def settings_of(config: Config) -> int:

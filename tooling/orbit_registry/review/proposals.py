@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from orbit_registry.analytics.stats import EventCounter
 from orbit_registry.errors import RefusedError
 from orbit_registry.formats.diff import Conflict, added_lines, apply_diff, digest_of, removes_lines, unified_diff
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
@@ -378,6 +379,7 @@ def _conflict_error(proposal: Record, path: str, conflict: Conflict, text: str, 
 # ------------------------------------------------------------------------------------------- from retros and the log
 
 FEWEST_SESSIONS = 2  # sessions with an error outside of a scope that make the scope too narrow
+FEWEST_FAILURES = 3  # failures after a learning was shown that ask for a rule or a check
 MOST_PATHS = 3
 _ID = re.compile(r"\b[A-Z]{1,4}-[0-9a-z]{4,12}\b")
 
@@ -391,7 +393,23 @@ def record_drafts(workspace: Workspace, records: RecordSet, events: Iterable[Log
         for retro, content in recorded_retros(workspace, records)
         for draft in _of_retro(workspace, records, learnings, retro, content)
     ]
-    return [*drafts, *_too_narrow(records, events)]
+    logged = list(events)
+    return [*drafts, *_too_narrow(records, logged), *_not_followed(records, logged)]
+
+
+def _not_followed(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator[Draft]:
+    """Yield a note on each learning that showing did not help: its error came back in sessions that had seen it."""
+    failed = EventCounter(None, {}, 0).add_all(events).failed_after
+    for learning in records.of_kind(LEARNING):
+        if learning.phase != "live" or failed[learning.id] < FEWEST_FAILURES:
+            continue
+        step = "raise the level of its checks with `orbit enforce promote`" if "checks" in learning.data else (
+            "write a check into it (`orbit enforce try`), or propose a rule in its place (`orbit rule add`)"
+        )  # fmt: skip
+        reason = f"What it describes failed {failed[learning.id]} times after the session had been shown it: {step}"
+        digest = proposal_digest(learning.path, STRUCTURAL, "not followed")
+        yield Draft(learning.path, STRUCTURAL, f"{learning.id}: showing it is not enough", reason, (digest,),
+                    (learning.id,), "", learning.id)  # fmt: skip
 
 
 def recommended(workspace: Workspace, records: RecordSet) -> list[Record]:
