@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.bench.code import make_code
 from tests.bench.rows import make_hook_rows, make_rows
 from tests.bench.synthetic import (
     make_foreign,
@@ -78,6 +79,12 @@ def add_file(root: Path, number: int) -> None:
     (folder / f"new_{len(list(folder.iterdir()))}.py").touch()
 
 
+def edit_code(root: Path, number: int) -> None:
+    """Add a line to a file of code."""
+    with (root / "src/0/0.py").open("a", encoding="utf-8") as file:
+        file.write(f"x = {time.time_ns()}\n")
+
+
 def change_script(root: Path, number: int) -> None:
     """Add a line to a script."""
     with (root / "tools/00/0.sh").open("a", encoding="utf-8") as file:
@@ -135,6 +142,19 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     ),
     Measurement(
         "check, new file", "`orbit check` after a file of code came", orbit("check"), add_file, {}, 1.1, codes=(0, 1),
+    ),
+    Measurement(
+        "enforce, cold", "`orbit check` with fifty checks of decisions; the size is thousands of lines of code",
+        orbit("check"), forget, {1000: 8.0}, 1.1, sizes=(100, 1000), repeats=2, cold=True, make=make_code, codes=(0, 1),
+    ),
+    Measurement(
+        "enforce, nothing changed", "the same again", orbit("check"), None, {1000: 1.0}, 1.1, sizes=(100, 1000),
+        repeats=3, make=make_code, codes=(0, 1),
+    ),
+    Measurement(
+        "enforce, changed lines", "`orbit check --against main` after an edit of one file of code",
+        orbit("check", "--against", "main"), edit_code, {}, 1.1, sizes=(100, 1000), repeats=3, make=make_code,
+        codes=(0, 1),
     ),
     Measurement(
         "stale", "`orbit stale`, two inputs a learning", orbit("stale"), None, {}, 1.1, make=make_resting, repeats=2

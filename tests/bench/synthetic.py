@@ -89,7 +89,7 @@ def make_repository(root: Path, number: int, *, seed: int = 7, commit: bool = Tr
     for path, entries in logs.items():
         _write(root / path, "# Decisions\n\n" + "\n".join(entries))
     if commit:
-        _commit(root)
+        commit_all(root)
 
 
 def make_resting(root: Path, number: int, *, seed: int = 7) -> None:
@@ -103,7 +103,7 @@ def make_resting(root: Path, number: int, *, seed: int = 7) -> None:
             digest = hashlib.sha256(text.rstrip("\n").encode()).hexdigest()
             entries += f'    - {{input: {name}, hash: "sha256:{digest}"}}\n'
         _write(file, f"{file.read_text('utf-8')}freshness:\n  fingerprint:\n{entries}")
-    _commit(root)
+    commit_all(root)
 
 
 def make_resources(root: Path, number: int, *, seed: int = 7) -> None:
@@ -127,7 +127,7 @@ def make_resources(root: Path, number: int, *, seed: int = 7) -> None:
             f"chunking: {{strategy: fixed, min_tokens: 20, fixed_tokens: {len(text) // 80 + 1}, overlap_tokens: 0}}\n"
             f"created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n",
         )
-    _commit(root)
+    commit_all(root)
 
 
 def make_foreign(root: Path, number: int, *, seed: int = 7) -> None:
@@ -149,7 +149,7 @@ def make_foreign(root: Path, number: int, *, seed: int = 7) -> None:
         head = f"---\nstatus: accepted\ndate: 2025-{position % 12 + 1:02d}-{position % 28 + 1:02d}\n---\n"
         text = _like(shapes[position % len(shapes)], chance, words, number)
         _write(root / f"docs/decisions/{position:04d}-decision.md", head + text)
-    _commit(root)
+    commit_all(root)
 
 
 def _like(shape: dict[str, Any], chance: random.Random, words: Words, number: int) -> str:
@@ -194,7 +194,8 @@ def paths(number: int, *, seed: int = 7) -> list[str]:
     return [f"{folder}/{files[0]}" for folder, files in _tree(chance, max(20, number // 20)).items()]
 
 
-def _commit(root: Path) -> None:
+def commit_all(root: Path) -> None:
+    """Make a folder a repository with one commit."""
     for line in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Start"]):
         identity = ("-c", "user.name=Ada Example", "-c", "user.email=ada@example.org", "-c", "gc.auto=0")
         subprocess.run(["git", *identity, *line], cwd=root, check=True, capture_output=True)
@@ -349,7 +350,7 @@ def make_loop(root: Path, number: int, *, seed: int = 7) -> None:
             _write(folder / f"{kind}.yaml", text)
             if kind == "retro":
                 _write(folder / "retro.md", f"# Loop {index}\n\n## What worked\n\n- {words.sentence(14)}\n")
-    _commit(root)
+    commit_all(root)
 
 
 def make_session(root: Path, megabytes: int) -> None:
