@@ -137,7 +137,10 @@ class LearningsContextInjector:
         """
         categories = self._limits.categories_for(agent)
         if categories is None:
-            return self._every_category()
+            index = current_index(self.registry.workspace)
+            rows = (index.row(number) for number in range(index.pushed))
+            names = {row.values[CATEGORY] for row in rows if row is not None and row.values[CATEGORY]}
+            return (*sorted(names - {GENERAL}), GENERAL)
         if not categories.is_mapped:
             _LOG.warning("no mapping names the agent %s: it gets `%s` alone", agent_name(agent)[:100], GENERAL)
         return tuple(categories.names)
@@ -179,20 +182,6 @@ class LearningsContextInjector:
         root = self.registry.workspace.root
         return _KeptIndex(str(root), self.cache, content_stamp(root), lambda: current_index(self.registry.workspace))
 
-    def _every_category(self) -> tuple[str, ...]:
-        index = current_index(self.registry.workspace)
-        rows = (index.row(number) for number in range(index.pushed))
-        names = {row.values[CATEGORY] for row in rows if row is not None and row.values[CATEGORY]}
-        return (*sorted(names - {GENERAL}), GENERAL)
-
-
-class HasRender(Protocol):
-    """Template like Jinja's."""
-
-    def render(self, *args: Any, **context: Any) -> str:
-        """Return the text for a context."""
-        ...
-
 
 class HasTemplates(Protocol):
     """Environment like Jinja's."""
@@ -233,13 +222,11 @@ class AgentRenderer:
         all_variables = {**self.context, VARIABLE: learnings, **variables}
         if callable(self.templates):
             return self.templates(agent_name, all_variables)
-        template: HasRender = self.templates.get_template(self.file.format(name=agent_name))
-        return template.render(all_variables)
+        text: str = self.templates.get_template(self.file.format(name=agent_name)).render(all_variables)
+        return text
 
 
 AgentRegistry = AgentRenderer
-
-# ------------------------------------------------------------------------------------------------------------- insides
 
 
 @dataclass(frozen=True, slots=True)

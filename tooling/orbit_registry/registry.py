@@ -92,13 +92,16 @@ class Registry:
         """Make records for decisions written by hand, or follow renamed documents."""
         from orbit_registry.operations import adoption
 
-        self.refresh()
-        return adoption.backfill(self.workspace, documents, moves=moves, dry_run=dry_run)
+        return adoption.backfill(self._reread(), documents, moves=moves, dry_run=dry_run)
 
     def refresh(self) -> None:
         """Drop the cached values."""
         for name in ("reading", "collection", "records", "searcher"):
             self.__dict__.pop(name, None)
+
+    def _reread(self) -> Workspace:
+        self.refresh()
+        return self.workspace
 
     @cached_property
     def collection(self) -> Collection:
@@ -188,15 +191,13 @@ class Registry:
         """Add a decision: record and document in one step."""
         from orbit_registry.operations import adr as adrs
 
-        self.refresh()
-        return adrs.add_adr(self.workspace, decision, self.author(), admit, dry_run=dry_run)
+        return adrs.add_adr(self._reread(), decision, self.author(), admit, dry_run=dry_run)
 
     def amend_adr(self, any_id: str, text: str, task: str, date: str | None = None) -> Record:
         """Add a dated amendment to a decision."""
         from orbit_registry.operations import adr as adrs
 
-        self.refresh()
-        return adrs.amend_adr(self.workspace, any_id, text, task, date)
+        return adrs.amend_adr(self._reread(), any_id, text, task, date)
 
     def add(
         self, kind: str, fields: Mapping[str, object], author: Author | None = None, admit: PreWriteHook | None = None
@@ -204,8 +205,7 @@ class Registry:
         """Add a record of a kind with code ids."""
         from orbit_registry.repository.writer import create_record
 
-        self.refresh()
-        return create_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields, admit)
+        return create_record(self._reread(), self.workspace.kinds[kind], author or self.author(), fields, admit)
 
     def draft(self, kind: str, fields: Mapping[str, object], author: Author | None = None) -> tuple[str, Record]:
         """Return the file text and record that `add` would write."""
@@ -295,36 +295,31 @@ class Registry:
         """Replace the text of a record's file."""
         from orbit_registry.operations import lifecycle
 
-        self.refresh()
-        return lifecycle.replace_text(self.workspace, any_id, before, after)
+        return lifecycle.replace_text(self._reread(), any_id, before, after)
 
     def transition(self, any_id: str, to: str, review: Review | None = None, *, dry_run: bool = False) -> Record:
         """Set a record's status, as its kind allows; `review` is the decision on a pending one."""
         from orbit_registry.review.review import transition
 
-        self.refresh()
-        return transition(self.workspace, self._found(any_id), to, self.author(), review, dry_run=dry_run)
+        return transition(self._reread(), self._found(any_id), to, self.author(), review, dry_run=dry_run)
 
     def supersede(self, old_id: str, new_id: str) -> tuple[Record, Record]:
         """Replace one record by another, writing both ends or neither."""
         from orbit_registry.operations import lifecycle
 
-        self.refresh()
-        return lifecycle.supersede(self.workspace, old_id, new_id)
+        return lifecycle.supersede(self._reread(), old_id, new_id)
 
     def renumber(self, any_id: str, number: int | None = None, *, dry_run: bool = False) -> numbers.RenumberReport:
         """Give a record another number; its document and citations follow."""
         from orbit_registry.operations import renumber as numbers
 
-        self.refresh()
-        return numbers.renumber(self.workspace, any_id, number, dry_run=dry_run)
+        return numbers.renumber(self._reread(), any_id, number, dry_run=dry_run)
 
     def resolve(self, *, dry_run: bool = False) -> merging.ResolveReport:
         """Resolve the merge in progress."""
         from orbit_registry.operations.merge import resolve as merging
 
-        self.refresh()
-        return merging.resolve(self.workspace, dry_run=dry_run)
+        return merging.resolve(self._reread(), dry_run=dry_run)
 
     @staticmethod
     def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
@@ -345,22 +340,19 @@ class Registry:
         """Find the git renames of what a kind's records name."""
         from orbit_registry.operations.freshness.renames import follow_renames
 
-        self.refresh()
-        return follow_renames(self.workspace, self.collection.records.of_kind(kind), write=write)
+        return follow_renames(self._reread(), self.collection.records.of_kind(kind), write=write)
 
     def verify(self, any_id: str, statement: verification.Verification) -> verification.VerifyResult:
         """State that a record still holds."""
         from orbit_registry.operations.freshness import verify as verification
 
-        self.refresh()
-        return verification.verify(self.workspace, any_id, statement, self.author())
+        return verification.verify(self._reread(), any_id, statement, self.author())
 
     def vote(self, any_id: str, task: str, model: str | None = None) -> voting.VoteResult:
         """Vote for a record that helped in a task."""
         from orbit_registry.operations import voting
 
-        self.refresh()
-        return voting.vote(self.workspace, any_id, task, self.author(model))
+        return voting.vote(self._reread(), any_id, task, self.author(model))
 
     def check(
         self, paths: Sequence[str] = (), *, against: str | None = None, fix: Fix = False, everything: bool = False,
@@ -493,14 +485,13 @@ class Registry:
         pairs = [
             (record, [entry.glob for entry in proposals.get(record.path, ())]) for record in self.collection.records
         ]
-        return (linking.add_globs if write else linking.plan_globs)(self.workspace, pairs)
+        return linking.add_globs(self.workspace, pairs, write=write)
 
     def query(self, sql: str, form: str = "table") -> str:
         """Query the snapshot; return a table, JSON or CSV."""
         from orbit_registry.snapshot.query import query
 
-        self.refresh()
-        return query(self.workspace, sql, form, vectors=self.vectors, reading=self.reading)
+        return query(self._reread(), sql, form, vectors=self.vectors, reading=self.reading)
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
         """Return the vectors of the records and of some texts."""

@@ -236,8 +236,6 @@ def signals(pairs: Iterable[Pair]) -> dict[str, float]:
     return {**counts, "score": sum(pair.worth for pair in shown_pairs) / (len(shown_pairs) + PRIOR)}
 
 
-# --------------------------------------------------------------------------------------------------------- estimates
-
 Value = Callable[[Pair], float]
 Estimator = Callable[[Sequence[Pair], Value, bool], Estimate]
 
@@ -264,7 +262,7 @@ def _effect(pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimat
 
 def _of_one_record(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
     if not is_share:
-        return clustered(pairs, value)
+        return _clustered(pairs, value)
     arms = [[bool(value(pair)) for pair in pairs if pair.withheld is withheld] for withheld in (False, True)]
     means = (mean(arms[0]), mean(arms[1]))
     if min(map(len, arms)) < FEWEST:
@@ -273,7 +271,7 @@ def _of_one_record(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estim
 
 
 def _of_all(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
-    estimate = clustered(pairs, value)
+    estimate = _clustered(pairs, value)
     having = sum(bool(value(pair)) for pair in pairs)
     if is_share and min(having, len(pairs) - having) < FEWEST_CASES:
         return Estimate(estimate.shown, estimate.withheld)
@@ -290,7 +288,7 @@ def _of_usage(pairs: Sequence[Pair], value: Value) -> Estimate:
     def logarithm(pair: Pair) -> float:
         return math.log(max(value(pair), 1))
 
-    estimate = clustered(pairs, logarithm)
+    estimate = _clustered(pairs, logarithm)
     values = (estimate.shown, estimate.withheld, estimate.difference, estimate.low, estimate.high)
     shown, withheld, *parts = (None if number is None else math.exp(number) for number in values)
     difference, low, high = (None if part is None else part - 1 for part in parts)
@@ -309,8 +307,7 @@ def needed_sessions(pairs: Iterable[Pair], value: Value, difference: float) -> i
     return math.ceil(2 * spread * ((Z + POWERED) / difference) ** 2)
 
 
-def clustered(pairs: Sequence[Pair], value: Value) -> Estimate:
-    """Return the difference of two means, with an interval clustered by session."""
+def _clustered(pairs: Sequence[Pair], value: Value) -> Estimate:
     arms = [[pair for pair in pairs if pair.withheld is withheld] for withheld in (False, True)]
     shown_mean, withheld = (mean([value(pair) for pair in arm]) for arm in arms)
     means = (shown_mean, withheld)

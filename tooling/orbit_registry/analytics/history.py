@@ -70,8 +70,7 @@ class CommitFile:
     skipped_count: int = 0
 
 
-def read_commits(path: Path, since: str | None = None) -> CommitFile:
-    """Return the commits of a file; with `since`, those after the commit whose name begins so."""
+def _read_commits(path: Path, since: str | None = None) -> CommitFile:
     commits: list[Commit] = []
     skipped: list[tuple[int, str]] = []
     after = since is None
@@ -221,8 +220,7 @@ _RECORD, _VOTES, _BODY = range(3)
 Blobs = tuple[str, str, str]  # hashes of a record's file, its votes and its body; empty where there is none
 
 
-def history_from_git(workspace: Workspace, logged: Sequence[Commit]) -> History:
-    """Return the history of the commits of a branch; merges are no steps."""
+def _history_from_git(workspace: Workspace, logged: Sequence[Commit]) -> History:
     git = workspace.git
     states = _States(workspace.kinds)
     names = {commit.name for commit in logged}
@@ -324,7 +322,7 @@ def load_history(
     tracked = workspace.git.tracked() or []
     if commits is None:
         return _history_of_branch(workspace, since), tracked, CommitFile()
-    commit_file = read_commits(commits, since)
+    commit_file = _read_commits(commits, since)
     past = history_by_dates(commit_file.commits, _current_records(workspace))
     return past, list({*tracked, *(file for commit in commit_file.commits for file in commit.files)}), commit_file
 
@@ -337,7 +335,7 @@ def _history_of_branch(workspace: Workspace, since: str | None) -> History:
         raise UsageError(f"{since!r} names no commit", hint="name a commit, a tag or a branch")
     commits = commits_since(git, since)
     if git.run("ls-tree", "-d", "HEAD", "--", ORBIT, check=False):  # HEAD holds records
-        return history_from_git(workspace, commits)
+        return _history_from_git(workspace, commits)
     return history_by_dates([commit for commit in commits if len(commit.parents) < 2], _current_records(workspace))
 
 

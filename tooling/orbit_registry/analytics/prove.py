@@ -40,7 +40,6 @@ class FullText:
     """Records in an FTS5 table in memory: porter stems, ranked by BM25, with no idea of a status."""
 
     def __init__(self, records: Iterable[Record]) -> None:
-        """Read the records with their prose."""
         self._db = sqlite3.connect(":memory:")
         try:
             self._db.execute("CREATE VIRTUAL TABLE texts USING fts5(uid UNINDEXED, text, tokenize='porter unicode61')")
@@ -98,8 +97,7 @@ class GitLog:
         )
 
 
-def subject_of(commit: Commit) -> str:
-    """Return the first line of a commit's message."""
+def _subject_of(commit: Commit) -> str:
     return commit.message.partition("\n")[0].strip()
 
 
@@ -227,8 +225,6 @@ class _Prover:
         if workspace.git.is_shallow:
             self.proof.notes.append("the clone is shallow: git log has only what it holds")
 
-    # ------------------------------------------------------------------------------------------------------ measures
-
     def edits(self) -> None:
         """Ask for the first edit of each file that a live record applies to."""
         files = self._workspace.git.tracked() or []
@@ -259,7 +255,7 @@ class _Prover:
         prompts: list[Sequence[bool]] = []
         past = history_by_dates(self._newest[: self.proof.commits], [(record, False) for record in self._records])
         for position, step in enumerate(past.steps):
-            text = " ".join(word for word in subject_of(step.commit).split() if not self._names.cited(word))
+            text = " ".join(word for word in _subject_of(step.commit).split() if not self._names.cited(word))
             right = self._named_before(step, past.versions) if Query(text).words else frozenset()
             if not right:
                 continue
@@ -296,8 +292,6 @@ class _Prover:
             reached.append(_reached(right, hits, by_git, texts))
         self._put("superseded", first)
         self._put("successor", reached)
-
-    # --------------------------------------------------------------------------------------------------------- steps
 
     def _applying(self, file: str) -> tuple[frozenset[str], int]:
         rows = (self._index.row(hit >> 32) for hit in self._index.match(file))

@@ -78,26 +78,23 @@ class Replay:
             if position % session == 0:
                 ledger = _Session()
             self._index.standing = step.standing
-            yield self._asked(step, ledger)
+            versions: list[int] = []
+            drops: set[tuple[int, str]] = set()
+            used = speaking = 0
+            for file in step.commit.files:
+                selection = select(self._index, Context(TOOL, step.commit.at, paths=(file,), task_class=CODE), ledger)
+                drops |= {(int(row.values[ORIGIN]), reason) for row, reason in selection.drops}
+                if selection.matches or selection.named:
+                    speaking += 1
+                    used += tokens(render(selection))
+                    versions += [int(match.row.values[ORIGIN]) for match in selection.matches]
+            counts = Counter(reason for version, reason in drops if version not in versions)
+            yield ReplayedCommit(step, tuple(versions), used, len(step.commit.files), speaking, counts)
 
     def applying(self, files: Iterable[str], versions: int) -> set[str]:
         """Return the records of which one of some versions applies to a file."""
         self._index.standing = versions
         return self.uids(self._index.version_of(hit >> 32) for file in files for hit in self._index.match(file))
-
-    def _asked(self, step: Step, ledger: SessionLog) -> ReplayedCommit:
-        versions: list[int] = []
-        drops: set[tuple[int, str]] = set()
-        used = speaking = 0
-        for file in step.commit.files:
-            selection = select(self._index, Context(TOOL, step.commit.at, paths=(file,), task_class=CODE), ledger)
-            drops |= {(int(row.values[ORIGIN]), reason) for row, reason in selection.drops}
-            if selection.matches or selection.named:
-                speaking += 1
-                used += tokens(render(selection))
-                versions += [int(match.row.values[ORIGIN]) for match in selection.matches]
-        counts = Counter(reason for version, reason in drops if version not in versions)
-        return ReplayedCommit(step, tuple(versions), used, len(step.commit.files), speaking, counts)
 
 
 class _Session(SessionLog):

@@ -115,7 +115,7 @@ class Stats:
                 "files": self.log.files, "bytes": self.log.size, "lines": self.log.lines, "older": tally.before,
                 "skipped": dict(self.log.skipped), "clock_set_back": self.log.backwards,
             },
-            **part_data(tally.total),
+            **_part_data(tally.total),
             "trials": tally.trials,
             "tokens_estimated_calls": tally.estimated,
             "sessions": {"count": len(tally.sessions), "calls_without": tally.without_session},
@@ -126,8 +126,8 @@ class Stats:
                 "applied": sum(tally.shown[record_id] for record_id in with_pattern), "records": len(with_pattern),
                 "failed_before_shown": tally.failed_before.total(), "failed_after_shown": tally.failed_after.total(),
             },
-            "surfaces": [{"surface": name, **part_data(part)} for name, part in by_calls(tally.surfaces)],
-            "agents": [{"agent": name or None, **part_data(part)} for name, part in by_calls(tally.agents)],
+            "surfaces": [{"surface": name, **_part_data(part)} for name, part in by_calls(tally.surfaces)],
+            "agents": [{"agent": name or None, **_part_data(part)} for name, part in by_calls(tally.agents)],
             "days": [
                 {"day": name, "calls": part.calls, "speaking": part.speaking, "shown": part.shown}
                 for name, part in sorted(tally.days.items())
@@ -161,7 +161,10 @@ def stats(workspace: Workspace, days: int | None = None) -> Stats:
     """Count the events of the last days; the index is brought up to date."""
     now = time.time()
     since = None if days is None else now - days * DAY
-    summaries = _record_summaries(workspace)
+    index = current_index(workspace)
+    patterns = {record.id for record in read_collection(workspace).records if record.text("error_pattern")}
+    rows = [row for number in range(index.records) if (row := index.row(number)) is not None]
+    summaries = {row.values[reader.ID]: _record_summary(row, index, patterns) for row in reversed(rows)}
     frame = tokens("\n".join((render.START, render.INTRODUCTION, render.END)))
     log = LogScan()
     counting = EventCounter(since, {record_id: record.tokens for record_id, record in summaries.items()}, frame)
@@ -214,8 +217,7 @@ def record_titles(workspace: Workspace) -> dict[str, RecordTitle]:
     }
 
 
-def part_data(part: UsageSlice) -> dict[str, object]:
-    """Return the counts of some calls for JSON."""
+def _part_data(part: UsageSlice) -> dict[str, object]:
     return {
         "calls": part.calls, "speaking": part.speaking,
         "silent_share": part.silent_share, "skip_reasons": dict(part.skips.most_common()),
@@ -228,13 +230,6 @@ def part_data(part: UsageSlice) -> dict[str, object]:
 def by_calls(parts: Mapping[str, UsageSlice]) -> Sequence[tuple[str, UsageSlice]]:
     """Return slices, the one with the most calls first."""
     return sorted(parts.items(), key=lambda pair: (-pair[1].calls, pair[0]))
-
-
-def _record_summaries(workspace: Workspace) -> dict[str, RecordSummary]:
-    index = current_index(workspace)
-    patterns = {record.id for record in read_collection(workspace).records if record.text("error_pattern")}
-    rows = [row for number in range(index.records) if (row := index.row(number)) is not None]
-    return {row.values[reader.ID]: _record_summary(row, index, patterns) for row in reversed(rows)}
 
 
 def _record_summary(row: Row, index: Index, patterns: set[str]) -> RecordSummary:

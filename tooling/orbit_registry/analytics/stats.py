@@ -160,8 +160,6 @@ class EventCounter:
                 tally.opened_after[record_id] += 1
 
 
-# ------------------------------------------------------------------------------------------------------------- signals
-
 WEIGHTS = {"opened": 1.0, "turned_green": 1.0, "edited": 0.25, "failed_again": -1.0, "reverted": -1.0}
 """Worth of a session's signals to a record that it was shown; the sum is clipped to -1 … 1."""
 PRIOR = 4  # sessions without a signal that are added to each record's, so that one session moves no score far

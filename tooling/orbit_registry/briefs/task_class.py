@@ -82,7 +82,12 @@ def classify(text: str) -> TaskClass:
     evidence = _Evidence(plain)
     body = _weigh_label(plain, evidence)
     for sentence in _SENTENCE.findall(body)[:MOST_SENTENCES]:
-        _weigh_sentence(sentence, evidence)
+        is_question = sentence.rstrip().endswith("?")
+        for part in filter(str.strip, _PART.split(sentence, maxsplit=MOST_PARTS)):
+            phrase = " ".join(part.split()).lstrip("-*#0123456789.) ")
+            request, requested = _stripped(phrase.lower())
+            if request:
+                _weigh_part(phrase[len(phrase) - len(request) :], request, requested, is_question, evidence)
     padded = f" {' '.join(_WORD.findall(plain.lower()))} "
     for name, weight, words in _words().phrases:
         if f" {words} " in padded:
@@ -160,9 +165,6 @@ def _endings(words: Iterable[str]) -> Iterator[str]:
             yield from (word[:-1] + ending for ending in ("s", "es", "ed", "ing"))
 
 
-# ------------------------------------------------------------------------------------------------------------ evidence
-
-
 def _weigh_label(text: str, evidence: _Evidence) -> str:
     """Weigh the word before the first colon of a title; return the text after it."""
     match = _LABEL.match(text)
@@ -174,15 +176,6 @@ def _weigh_label(text: str, evidence: _Evidence) -> str:
     elif len(match[1].split()) > 3:
         return text
     return text[match.end() :]
-
-
-def _weigh_sentence(text: str, evidence: _Evidence) -> None:
-    is_question = text.rstrip().endswith("?")
-    for part in filter(str.strip, _PART.split(text, maxsplit=MOST_PARTS)):
-        phrase = " ".join(part.split()).lstrip("-*#0123456789.) ")
-        request, requested = _stripped(phrase.lower())
-        if request:
-            _weigh_part(phrase[len(phrase) - len(request) :], request, requested, is_question, evidence)
 
 
 def _stripped(text: str) -> tuple[str, bool]:

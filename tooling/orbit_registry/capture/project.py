@@ -112,7 +112,7 @@ def read_command(text: str, root: str = "") -> CommandLine:
             prefix, names = prefix + settings[0], names + settings[1]
         elif program in ("source", ".") and len(piece) == 2 and _ENVIRONMENT.match(piece[1]):
             prefix = [f"source {piece[1]} &&", *prefix]
-        elif (way := project_command(piece)) is not None:
+        elif (way := _project_command(piece)) is not None:
             command = " ".join([*prefix, way.words])
             ways.append(replace(way, words=command, names=(*names, *way.names), folder=folder))
         elif program not in _NEUTRAL:
@@ -158,8 +158,7 @@ def _pieces(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
         yield mark, piece
 
 
-def project_command(words: Sequence[str]) -> ProjectCommand | None:
-    """Return one command; None where its program, its script or a word before them is unknown."""
+def _project_command(words: Sequence[str]) -> ProjectCommand | None:
     position = 0
     while position < len(words) and _ANY_SETTING.match(words[position]):
         position += 1

@@ -36,8 +36,7 @@ _FORM = 'print {"candidates": [{"summary": …, "body": …, "paths": […], "in
 TurnData = Mapping[str, object]
 
 
-def turn_data(turn: Turn) -> TurnData:
-    """Return a turn as the program gets it: what was asked and done, no output."""
+def _turn_data(turn: Turn) -> TurnData:
     steps = [
         {"action": step.action, "command": _safe(step.command), "paths": list(step.paths), "failed": step.failed}
         for step in turn.steps[-MOST_STEPS:]
@@ -49,10 +48,9 @@ def _safe(text: str) -> str:
     return inert_line(without_secrets(text))
 
 
-def ask_program(
+def _ask_program(
     workspace: Workspace, turns_data: Sequence[TurnData], findings: Sequence[Finding], session: str
 ) -> list[Finding]:
-    """Return the findings of the program `capture.command`; empty without one."""
     words = workspace.config.setting("capture", "command")
     if not words or not turns_data:
         return []
@@ -196,7 +194,7 @@ def read_session(
             for turn in turns(entries, str(workspace.root), session):
                 observer.learn(turn)
                 if turn.prompt or turn.steps:
-                    latest.append(turn_data(turn))
+                    latest.append(_turn_data(turn))
         except OSError as error:
             message = f"{transcript_path} can't be read: {(error.strerror or str(error)).lower()}"
             if transcript_path != path:  # the session's own transcript is enough
@@ -219,7 +217,7 @@ def read_session(
         return read, observer, []
     findings = observer.findings()
     try:
-        findings += ask_program(workspace, latest, findings, session.id)
+        findings += _ask_program(workspace, latest, findings, session.id)
     except ProgramError as error:
         warnings.append(error.message)
     source = "web" if session.is_foreign else "test"

@@ -110,8 +110,7 @@ def _rules_of(sentence: str) -> Iterator[str]:
             yield f"{text[:1].upper()}{text[1:]}"
 
 
-def is_printed(rule: str, outputs: Iterable[str]) -> bool:
-    """Say whether a tool or a page printed a sentence: it is no word of the person who pastes it."""
+def _is_printed(rule: str, outputs: Iterable[str]) -> bool:
     words = _plain(rule)
     return any(words in _plain(output) for output in outputs)
 
@@ -216,7 +215,7 @@ def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> It
 
 
 def _rules(prompt: str, session: Session) -> tuple[str, ...]:
-    return tuple(rule for rule in rules_in(prompt) if not is_printed(rule, session.printed))
+    return tuple(rule for rule in rules_in(prompt) if not _is_printed(rule, session.printed))
 
 
 def _over(turn: Turn, session: Session) -> Turn:

@@ -77,25 +77,21 @@ def kind_of(name: str) -> Kind:
     return Registry.open().workspace.kinds[name]
 
 
-def with_examples(summary: str, *lines: str) -> str:
-    """Return a help text that ends with example commands."""
+def _with_examples(summary: str, *lines: str) -> str:
     return "\n".join([summary, "", *lines])
 
 
-def example_id(kind: Kind) -> str:
-    """Return an example of the kind's ids."""
+def _example_id(kind: Kind) -> str:
     return sequence_id(kind.prefix, 7) if kind.numbering == "sequence" else f"{kind.prefix}7k3fq"
 
 
-def registry_for(kind: Kind, any_id: str) -> Registry:
-    """Return the registry here; refuse an id of another kind."""
+def _registry_for(kind: Kind, any_id: str) -> Registry:
     registry = open_registry()
-    refuse_other_kind(registry, kind, any_id)
+    _refuse_other_kind(registry, kind, any_id)
     return registry
 
 
-def refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
-    """Refuse an id of another kind than the command's."""
+def _refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
     candidates = registry.collection.records.matches(any_id)
     if candidates and all(record.kind.name != kind.name for record in candidates):
         other = candidates[0].kind
@@ -104,12 +100,11 @@ def refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
         )
 
 
-def list_command(kind: Kind) -> click.Command:
-    """Return `orbit KIND list`."""
+def _list_command(kind: Kind) -> click.Command:
     summary = f"List {kind.labels.lower()}."
 
     @click.command(
-        "list", help=with_examples(summary, f"orbit {kind.name} list", f"orbit {kind.name} list --all --sort updated")
+        "list", help=_with_examples(summary, f"orbit {kind.name} list", f"orbit {kind.name} list --all --sort updated")
     )
     @click.option("--status", type=click.Choice(list(kind.statuses)), multiple=True, help="With this status.")
     @click.option("--phase", type=click.Choice(PHASES), multiple=True, help="pending: waits for review; live; closed.")
@@ -156,28 +151,26 @@ def list_command(kind: Kind) -> click.Command:
     return list_kind
 
 
-def show_command(kind: Kind) -> click.Command:
-    """Return `orbit KIND show`."""
+def _show_command(kind: Kind) -> click.Command:
     summary = f"Show {kind.with_article} by any id."
 
-    @click.command("show", help=with_examples(summary, f"orbit {kind.name} show {example_id(kind)}"))
+    @click.command("show", help=_with_examples(summary, f"orbit {kind.name} show {_example_id(kind)}"))
     @click.argument("any_id", metavar="ID")
     @format_option
     def show(any_id: str, output: str) -> None:
-        registry = registry_for(kind, any_id)
+        registry = _registry_for(kind, any_id)
         record, name = registry.part(any_id)
-        refuse_other_kind(registry, kind, record.id)
+        _refuse_other_kind(registry, kind, record.id)
         print_part(registry, record, name, output)
 
     return show
 
 
-def supersede_command(kind: Kind) -> click.Command:
-    """Return `orbit KIND supersede`."""
+def _supersede_command(kind: Kind) -> click.Command:
     summary = f"Replace {kind.with_article} by another.\n\nBoth records are written, or neither."
     example = f"orbit {kind.name} supersede OLD --with NEW"
 
-    @click.command("supersede", help=with_examples(summary, example))
+    @click.command("supersede", help=_with_examples(summary, example))
     @click.argument("old_id", metavar="OLD")
     @click.argument("new_id", metavar="[NEW]", required=False)
     @click.option("--with", "replacement", metavar="NEW", help="The record that replaces it.")
@@ -185,7 +178,7 @@ def supersede_command(kind: Kind) -> click.Command:
     def supersede(old_id: str, new_id: str | None, replacement: str | None, output: str) -> None:
         if (new_id is None) == (replacement is None):
             raise UsageError("name the record that replaces it once", hint=example)
-        old, new = registry_for(kind, old_id).supersede(old_id, str(new_id or replacement))
+        old, new = _registry_for(kind, old_id).supersede(old_id, str(new_id or replacement))
         documents = [old.source.path] if kind.in_document and old.source else []
         text = "\n  ".join([f"{old.id} is superseded by {new.id}", *documents, old.path, new.path])
         emit(output, [record_data(old), record_data(new)], text)
@@ -193,26 +186,25 @@ def supersede_command(kind: Kind) -> click.Command:
     return supersede
 
 
-def renumber_command(kind: Kind) -> click.Command:
-    """Return `orbit KIND renumber`, for a kind whose records are numbered."""
+def _renumber_command(kind: Kind) -> click.Command:
     follow = "Its document and every citation follow" if kind.in_document else "Every citation follows"
     summary = f"Give {kind.with_article} another number.\n\n{follow}, and the old id still resolves."
 
-    @click.command("renumber", help=with_examples(summary, f"orbit {kind.name} renumber {example_id(kind)} --dry-run"))
+    @click.command(
+        "renumber", help=_with_examples(summary, f"orbit {kind.name} renumber {_example_id(kind)} --dry-run")
+    )
     @click.argument("any_id", metavar="ID")
     @click.option("--to", "number", type=click.IntRange(min=1), help="The new number; the next free one if not given.")
     @click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
     @format_option
     def renumber(any_id: str, number: int | None, dry_run: bool, output: str) -> None:
-        report = registry_for(kind, any_id).renumber(any_id, number, dry_run=dry_run)
+        report = _registry_for(kind, any_id).renumber(any_id, number, dry_run=dry_run)
         emit(output, report.as_data(), report.text(), next_commands=["git diff", "orbit check"])
 
     return renumber
 
 
-def status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) -> click.Command:
-    """Return a verb of the kind's status table."""
-
+def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) -> click.Command:
     live, rejects = kind.status(status).phase == "live", kind.is_rejection(kind.status(status))
 
     def move(
@@ -230,7 +222,7 @@ def status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) 
         reviewed = rejection_of(review, output) if rejects else reviewed
 
         def moved(any_id: str) -> tuple[Record, Record]:
-            refuse_other_kind(registry, kind, any_id)
+            _refuse_other_kind(registry, kind, any_id)
             record = registry.get(any_id)
             return record, registry.transition(any_id, status, reviewed(record), dry_run=dry_run)
 
@@ -248,14 +240,14 @@ def status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) 
             click.Option(["--by"], metavar="WHO", help="Who decides; you if not given."),
             click.Option(["--reason"], metavar="WHY", help="Why; the record keeps it."),
         ]
-    examples = [f"orbit {kind.name} {verb} {example_id(kind)}" + (' --reason "…"' if rejects else "")]
+    examples = [f"orbit {kind.name} {verb} {_example_id(kind)}" + (' --reason "…"' if rejects else "")]
     if at_once:
         params += [
             click.Option(["--status", "of_status"], type=click.Choice(unstated), help="All records with this status."),
             click.Option(["--dry-run"], is_flag=True, help="Print what would change; change nothing."),
         ]
         examples.append(f"orbit {kind.name} {verb} --status {unstated[0]} --dry-run")
-    summary = with_examples(f"Set the status to {status}.", *examples)
+    summary = _with_examples(f"Set the status to {status}.", *examples)
     command = click.Command(verb, params=params, callback=move, help=summary)
     command.hidden = hidden
     return format_option(binding_options(command) if live else command)
@@ -305,7 +297,7 @@ def add_command(kind: Kind) -> click.Command:
     ]
     if kind.voted:
         options.append(click.Option(["--task"], help="The task of the vote, if the record exists already."))
-    summary = with_examples(
+    summary = _with_examples(
         f"Add {kind.with_article}.",
         " ".join(["orbit", kind.name, "new", '"…"', *_required_words(kind, options), "--dry-run"]),
     )
@@ -364,7 +356,7 @@ def _add(
         chosen = _ask_person(kind, near)
         if chosen is not None:
             task = task or click.prompt("In which task did it help")
-            print_vote(registry, chosen.record.id, task, None, output)
+            _print_vote(registry, chosen.record.id, task, None, output)
             return
         apart = [neighbour.record.id for neighbour in near if neighbour.is_duplicate]
         fields |= {"distinct_from": [*draft.words("distinct_from"), *apart]} if apart else {}
@@ -379,12 +371,11 @@ def _add(
     refuse = partial(_refuse_duplicate, output, kind, task=task)
     peers = registry.collection.records.of_kind(kind.name)
     record = registry.add(kind.name, fields, admit=refusing_copies(registry.workspace, kind, peers, refuse))
-    print_added(record, output, near)
+    _print_added(record, output, near)
     note_unreachable(registry, record)
 
 
-def print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:
-    """Print a new record, and similar ones on standard error."""
+def _print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:
     waits = " (waits for review)" if record.phase == "pending" else ""
     text = f"{record.id}{waits}  {record.title}\n  {record.path}"
     data = {**record_data(record), "neighbours": neighbours_data(near)}
@@ -428,13 +419,11 @@ def _ask_person(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
     return None if answer == "a" else listed[int(answer) - 1]
 
 
-def update_command(kind: Kind) -> click.Command:
-    """Return `orbit KIND update`."""
-
+def _update_command(kind: Kind) -> click.Command:
     def update(
         any_id: str, output: str, dry_run: bool, body_file: str | None, editor: bool = False, **values: Any
     ) -> None:
-        registry = registry_for(kind, any_id)
+        registry = _registry_for(kind, any_id)
         _read_body(kind, values, body_file)
         has_options = any(value not in (None, ()) for value in values.values())
         title = values.pop("title", None) if kind.in_document else None
@@ -473,9 +462,9 @@ def update_command(kind: Kind) -> click.Command:
     ]  # fmt: skip
     if not kind.in_document:
         params.append(click.Option(["--editor"], is_flag=True, help="Edit the file in $VISUAL or $EDITOR."))
-    summary = with_examples(
+    summary = _with_examples(
         f"Change fields of {kind.with_article}.\n\nLists gain entries; fields that are not named stay.",
-        f"orbit {kind.name} update {example_id(kind)} --add-tag network --dry-run",
+        f"orbit {kind.name} update {_example_id(kind)} --add-tag network --dry-run",
     )
     return format_option(click.Command("update", params=params, callback=update, help=summary))
 
@@ -488,24 +477,21 @@ def _in_editor(registry: Registry, any_id: str) -> Record:
         return registry.replace_text(record.id, before, after)
 
 
-def vote_command(kind: Kind) -> click.Command:
-    """Return `orbit KIND vote`."""
-
+def _vote_command(kind: Kind) -> click.Command:
     summary = f"Vote for {kind.with_article} that helped in a task.\n\nThe same voter counts once a task."
 
-    @click.command("vote", help=with_examples(summary, f"orbit {kind.name} vote {kind.prefix}7k3fq --task TASK-12"))
+    @click.command("vote", help=_with_examples(summary, f"orbit {kind.name} vote {kind.prefix}7k3fq --task TASK-12"))
     @click.argument("any_id", metavar="ID")
     @click.option("--task", required=True, help="The task in which it helped.")
     @click.option("--model", help="Who votes; you if not given.")
     @format_option
     def vote(any_id: str, task: str, model: str | None, output: str) -> None:
-        print_vote(registry_for(kind, any_id), any_id, task, model, output)
+        _print_vote(_registry_for(kind, any_id), any_id, task, model, output)
 
     return vote
 
 
-def print_vote(registry: Registry, any_id: str, task: str, model: str | None, output: str) -> None:
-    """Vote for a record and print its count."""
+def _print_vote(registry: Registry, any_id: str, task: str, model: str | None, output: str) -> None:
     result = registry.vote(any_id, task, model)
     already = "" if result.new else " (this vote was counted before)"
     text = f"{result.record.id} has {plural(result.tally.count, 'vote')}{already}"
@@ -513,15 +499,13 @@ def print_vote(registry: Registry, any_id: str, task: str, model: str | None, ou
     emit(output, {"id": result.record.id, "new": result.new, **vote_data(result.record.votes)}, text)
 
 
-def sync_command(kind: Kind) -> click.Command:
-    """Return `orbit KIND sync`."""
-
+def _sync_command(kind: Kind) -> click.Command:
     summary = (
         f"Check the files and votes of {kind.labels.lower()}.\n\n"
         "It names each file and line that can't be read, changes none of them, and updates the snapshot."
     )
 
-    @click.command("sync", help=with_examples(summary, f"orbit {kind.name} sync"))
+    @click.command("sync", help=_with_examples(summary, f"orbit {kind.name} sync"))
     @format_option
     def sync(output: str) -> None:
         registry = open_registry()
@@ -545,25 +529,25 @@ def sync_command(kind: Kind) -> click.Command:
 def kind_group(name: str) -> click.Group:
     """Return the command group of a kind with the verbs that every kind has."""
     kind = kind_of(name)
-    summary = with_examples(
-        f"Write, list and change {kind.labels.lower()}.", f"orbit {name} list", f"orbit {name} show {example_id(kind)}"
+    summary = _with_examples(
+        f"Write, list and change {kind.labels.lower()}.", f"orbit {name} list", f"orbit {name} show {_example_id(kind)}"
     )
     group = click.Group(name, help=summary, no_args_is_help=True)
     commands: list[click.Command] = [add_command(kind)] if kind.in_record else []
     commands += [
-        list_command(kind),
-        show_command(kind),
+        _list_command(kind),
+        _show_command(kind),
         search_command(kind),
-        update_command(kind),
-        supersede_command(kind),
+        _update_command(kind),
+        _supersede_command(kind),
     ]
     for verb, status in kind.verbs.items():
         standard = kind.verb_of(status)
-        commands.append(status_command(kind, standard, status))
+        commands.append(_status_command(kind, standard, status))
         if standard != verb:
-            commands.append(status_command(kind, verb, status, hidden=True))
-    commands += [renumber_command(kind)] if kind.numbering == "sequence" else []
-    commands += [vote_command(kind), sync_command(kind)] if kind.voted else []
+            commands.append(_status_command(kind, verb, status, hidden=True))
+    commands += [_renumber_command(kind)] if kind.numbering == "sequence" else []
+    commands += [_vote_command(kind), _sync_command(kind)] if kind.voted else []
     for command in commands:
         if command.name != "supersede" or "superseded" in kind.statuses:
             group.add_command(command)

@@ -58,8 +58,7 @@ def _registries(registry: Registry) -> list[tuple[str, Registry]]:
     return [("project", registry), *([("personal", Registry(personal))] if personal is not None else [])]
 
 
-def find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
-    """Return a learning by id or slug with its registry, project records first."""
+def _find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
     if name.startswith((".", "~")) or "\\" in name or ".." in name:
         raise UsageError(f"{name!r} is not a name of a lesson", hint="`orbit lessons list` shows ids and slugs")
     for _, owner in _registries(registry):
@@ -114,7 +113,7 @@ def show(name: str, output: str) -> None:
     orbit lessons show tests-run-with-nox
     """
     registry = open_registry()
-    owner, record = find_lesson(registry, name)
+    owner, record = _find_lesson(registry, name)
     print_record(owner, owner.get(record.id), output)
 
 
@@ -131,7 +130,7 @@ def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) ->
     registry = open_registry()
     author = registry.author()
     done: list[tuple[Record, Record]] = []
-    owned = [find_lesson(registry, name) for name in names]
+    owned = [_find_lesson(registry, name) for name in names]
     for owner, record in [(owner, owner.get(record.id)) for owner, record in owned]:
         done.append((record, review.decide(owner.workspace, record, "live", author, reviewed(record))))
     print_moved(output, done, (), next_commands=["orbit check"])
@@ -149,7 +148,7 @@ def remove(names: Sequence[str], reason: str, output: str) -> None:
     registry = open_registry()
     author = registry.author()
     done: list[tuple[Record, Record]] = []
-    for owner, record in [find_lesson(registry, name) for name in names]:
+    for owner, record in [_find_lesson(registry, name) for name in names]:
         if record.phase == "pending":
             result = review.decide(owner.workspace, record, "closed", author, Review(reason=reason))
         else:

@@ -168,8 +168,7 @@ def with_reason(review: Review, output: str) -> Review:
     return replace(review, reason=" ".join(click.prompt("Why").split()))
 
 
-def moved_text(moved: Sequence[tuple[Record, Record]], *, dry_run: bool = False) -> str:
-    """Return the status of records, each before and after, and the files that were written; of many their number."""
+def _moved_text(moved: Sequence[tuple[Record, Record]], *, dry_run: bool = False) -> str:
     lines = []
     changed = [after for before, after in moved if before.status.name != after.status.name and not dry_run]
     for before, after in moved:
@@ -202,7 +201,7 @@ def print_moved(
     empty: str = "", next_commands: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Print the records that were moved, then each refusal."""
-    data, text = [render.record_data(record) for _, record in moved], moved_text(moved, dry_run=dry_run)
+    data, text = [render.record_data(record) for _, record in moved], _moved_text(moved, dry_run=dry_run)
     if refused:
         print_refusals(output, data or None, text, refused)
     emit(output, data, text or empty, next_commands=next_commands)

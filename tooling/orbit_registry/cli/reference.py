@@ -1,4 +1,4 @@
-"""Reference pages in Markdown: commands, made from their help, and the Python API, made from its docstrings."""
+"""Reference pages of commands, made from their help, and of the Python API, made from its docstrings; the man page."""
 
 import ast
 import importlib.util
@@ -60,7 +60,9 @@ def reference() -> dict[str, str]:
 def _command_pages() -> dict[str, str]:
     context = click.Context(orbit, info_name="orbit")
     index, pages = [HEAD], {}
-    for title, names in _jobs().items():
+    kinds = sorted({file.parent.name for file in KINDS.glob("*/kind.yaml")} - {*COMMANDS})
+    jobs = {title: list(rows) for title, rows in JOBS.items()}
+    for title, names in {**jobs, "Other kinds of records": kinds, "Help": ["new", "help"]}.items():
         index.append(f"## {title}\n")
         job_page, sections = f"{title.lower().replace(' ', '-')}.md", []
         for name in names:
@@ -77,12 +79,6 @@ def _command_pages() -> dict[str, str]:
             pages[job_page] = "\n".join([f"# {title}\n", *sections])
         index.append("")
     return {"index.md": "\n".join(index), **pages}
-
-
-def _jobs() -> Mapping[str, list[str]]:
-    kinds = sorted({file.parent.name for file in KINDS.glob("*/kind.yaml")} - {*COMMANDS})
-    jobs = {title: list(rows) for title, rows in JOBS.items()}
-    return {**jobs, "Other kinds of records": kinds, "Help": ["new", "help"]}
 
 
 def _section(command: click.Command, path: list[str], level: str) -> str:
@@ -152,6 +148,56 @@ def _doc(node: ast.ClassDef | ast.FunctionDef) -> str:
     return re.sub(r"(?m)^ {4}(\w+): ", r"- `\1`: ", re.sub(r"(?m)^(Args|Raises):$", r"\1:\n", text))
 
 
+MAN_HEAD = r""".TH ORBIT 1 "" orbit\-registry "User Commands"
+.SH NAME
+orbit \- keep decisions and learnings as reviewed files in git
+.SH SYNOPSIS
+.B orbit
+.RB [ \-C
+.IR directory ]
+.I command
+.RI [ arguments ]
+.br
+.B orbit help
+.RI [ command ]
+.SH DESCRIPTION
+.PP"""
+MAN_TAIL = r""".SH EXIT STATUS
+0: clean. 1: findings, or a refused change. 2: wrong usage. 3: a failure of Orbit. 130: stopped.
+.SH FILES
+.TP
+.I .orbit/
+Records and config.yaml; commit it.
+.TP
+.I .orbit/state/, .git/orbit/
+Files that Orbit makes again; delete them at any time.
+.TP
+.I ~/.config/orbit\-registry/, ~/.cache/orbit\-registry/
+The commands that you allowed, and caches of read\-only checkouts.
+.SH SEE ALSO
+.BR git (1)
+"""
+
+
+def manual() -> str:
+    """Return the page in the language of man."""
+    return "\n".join([MAN_HEAD, *_man_commands(), MAN_TAIL])
+
+
+def _man_commands() -> Iterator[str]:
+    yield _roff(str(orbit.help).partition("\n")[0])
+    yield "\\fBorbit help \\fIcommand\\fR shows the options of a command."
+    yield ".SH COMMANDS"
+    for job, rows in JOBS.items():
+        yield f".SS {_roff(job)}"
+        for name, (_, summary) in rows.items():
+            yield f".TP\n.B orbit {_roff(name)}\n{_roff(summary)}"
+
+
+def _roff(text: str) -> str:
+    return text.replace("\\", "\\e").replace("-", "\\-")
+
+
 def write(folder: Path) -> None:
     """Write the pages into the folder of the reference, and remove those of commands that are gone."""
     for file in folder.glob("commands/*.md"):
@@ -162,3 +208,5 @@ def write(folder: Path) -> None:
 
 if __name__ == "__main__":
     write(Path(sys.argv[1]))
+    for man_page in sys.argv[2:]:
+        Path(man_page).write_text(manual(), "utf-8")

@@ -81,7 +81,7 @@ def _import_command(type_: str, summary: str) -> click.Command:
         click.Option(["--title"], help="Its title; else its first heading or its file's name."),
         click.Option(["--version", "versions"], multiple=True, metavar="V", help="A version it is for; repeatable."),
         *shared_options(),
-        _strategy_option(),
+        click.Option(["--chunks", "strategy"], type=click.Choice(STRATEGIES), help="How search splits the text."),
         click.Option(["--preview"], is_flag=True, help="Print the chunks; write nothing."),
         click.Option(["--pending"], is_flag=True, help="Let it wait for review, as an agent's record does."),
         click.Option(["--dry-run"], is_flag=True, help="Print what would be written; write nothing."),
@@ -89,10 +89,6 @@ def _import_command(type_: str, summary: str) -> click.Command:
     if type_ == intake.DOC:
         params.insert(2, click.Option(["--name"], help="The name of the copy; else the file's name."))
     return format_option(click.Command(type_, params=params, callback=take, help=summary))
-
-
-def _strategy_option() -> click.Option:
-    return click.Option(["--chunks", "strategy"], type=click.Choice(STRATEGIES), help="How search splits the text.")
 
 
 _DOC_HELP = """Keep a copy of a document; - reads standard input.

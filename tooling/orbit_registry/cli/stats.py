@@ -52,7 +52,9 @@ def stats(days: int | None, is_effect: bool, output: str) -> None:
     lines = _page_lines(result, bar)
     if sys.stdout.isatty():
         columns = shutil.get_terminal_size().columns
-        lines = (line if len(line) <= columns else f"{line[: columns - 1]}…" for line in _page_lines(result, block_bar))
+        lines = (
+            line if len(line) <= columns else f"{line[: columns - 1]}…" for line in _page_lines(result, _block_bar)
+        )
     emit(output, result.as_data(), "\n".join(lines), next_commands=following)
 
 
@@ -66,8 +68,7 @@ def _page_lines(result: Stats, draw: Callable[[int, int], str]) -> Iterator[str]
         yield from (f"  {name:<{width}}  {draw(value, most):<{WIDTH}}  {text}" for name, value, text in rows)
 
 
-def block_bar(value: int, most: int) -> str:
-    """Return a bar for a terminal, in eighths of a character."""
+def _block_bar(value: int, most: int) -> str:
     eighths = round(8 * WIDTH * value / most) if most else 0
     return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
 

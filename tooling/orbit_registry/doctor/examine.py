@@ -239,8 +239,7 @@ class Hooks:
         ]
 
 
-def examine_hooks(workspace: Workspace, agent: str | None, hooks: Hooks) -> Iterator[Finding]:
-    """Yield findings of the hooks of one agent or all; fills `hooks`."""
+def _examine_hooks(workspace: Workspace, agent: str | None, hooks: Hooks) -> Iterator[Finding]:
     states = installation.status(workspace.root, (agent,) if agent else ())
     for state in (state for state in states if state.problem):
         yield Finding("problem", "hook", f"{_hook_name(state)}: {state.problem}", str(state.path), "correct the file")
@@ -306,10 +305,9 @@ LATE_SHARE = 0.01
 NAMED = 5
 
 
-def examine_delivery(
+def _examine_delivery(
     workspace: Workspace, agent: str | None, installed: bool, compared: list[Delivery]
 ) -> Iterator[Finding]:
-    """Yield findings of log and transcripts, of one agent or all; fills `compared`."""
     log = str(workspace.state / "log")
     try:
         files, now = log_files(workspace.state), time.time()
@@ -442,6 +440,6 @@ def examine(start: Path, agent: str | None = None) -> Examination:
         findings.append(Finding("problem", "workspace", error.message, str(start), error.hint))
         return Examination(findings, tried, compared)
     findings += examine_workspace(workspace)
-    findings += examine_hooks(workspace, agent, tried)
-    findings += examine_delivery(workspace, agent, bool(tried.tried), compared)
+    findings += _examine_hooks(workspace, agent, tried)
+    findings += _examine_delivery(workspace, agent, bool(tried.tried), compared)
     return Examination(findings, tried, compared)

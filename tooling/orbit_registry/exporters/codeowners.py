@@ -17,11 +17,9 @@ from orbit_registry.formats.globs import Alternative, Glob
 from orbit_registry.matching.compile import SYMBOL
 from orbit_registry.model.record import Record
 from orbit_registry.repository.reader import Reading
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
 from orbit_registry.workspace.workspace import Workspace
 
-NEW = "CODEOWNERS"
-"""Where a new file is made: both forges read it there."""
+NEW = "CODEOWNERS"  # where a new file is made: both forges read it there
 BEGIN = "# orbit:begin: made by `orbit export codeowners`, changes in here are lost"
 END = "# orbit:end"
 _MARKS = (b"# orbit:begin", END.encode())
@@ -81,8 +79,7 @@ def _wider(alternative: Alternative) -> Sequence[str]:
 LANGUAGE = rules.Language(_spell, _wider)
 
 
-def owners_of(record: Record, default: Sequence[str]) -> tuple[str, ...]:
-    """Return the deciders that are accounts, teams or addresses; without any, the default."""
+def _owners_of(record: Record, default: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in record.words(OWNERS) if _OWNER.fullmatch(name))) or tuple(default)
 
 
@@ -100,7 +97,7 @@ def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
         for record in Reading(workspace).collection.records
         if record.phase == "live" and OWNERS in record.kind.schema.document["properties"]
     ]
-    owned = {record.id: owners for record in records if (owners := owners_of(record, default))}
+    owned = {record.id: owners for record in records if (owners := _owners_of(record, default))}
     unowned = [record.id for record in records if record.id not in owned and (record.globs or record.symbols)]
     unusable = {
         record.id: names
@@ -108,10 +105,9 @@ def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
         if record.id in owned and (names := [name for name in record.words(OWNERS) if not _OWNER.fullmatch(name)])
     }
     lines, unsupported = _lines(workspace, [record for record in records if record.id in owned], owned)
-    file = inside(top, path)
-    content = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
+    current = rules.current_files(top, [path])
     text = "\n".join([BEGIN, *lines, END]) if lines else ""
-    changes = rules.differences({path: content}, {path: rules.with_block(content, text, path, _MARKS)})
+    changes = rules.differences(current, {path: rules.with_block(current[path], text, path, _MARKS)})
     return OwnersExport(path, lines, changes, unsupported, unowned, unusable)
 
 

@@ -1,13 +1,13 @@
 """Skills and plugin for agents: pages that say which command to run when."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.exporters.rules import Change, differences
+from orbit_registry.exporters.rules import Change, current_files, differences
 from orbit_registry.repository.skills import MARK, PAGE
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
 
@@ -31,16 +31,11 @@ def skill_files() -> Mapping[str, bytes]:
 def skill_changes(root: Path, agent: str) -> list[Change]:
     """Return the changes that put the skills of a project where an agent looks for them."""
     expected: dict[str, bytes | None] = {f"{FOLDERS[agent]}/{path}": page for path, page in skill_files().items()}
-    current = _existing_files(root, expected)
+    current = current_files(root, expected)
     for path, content in current.items():
         if content and MARK.encode() not in content:
             raise RefusedError(f"{path} is not our skill", hint="move it away, then run the command again")
     return differences(current, expected)
-
-
-def _existing_files(root: Path, paths: Iterable[str]) -> dict[str, bytes | None]:
-    files = {path: inside(root, path) for path in paths}
-    return {path: read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None for path, file in files.items()}
 
 
 NAME = "orbit"
@@ -75,7 +70,7 @@ def plugin_changes(folder: Path, expected: Mapping[str, bytes]) -> list[Change]:
     """Return the changes that make a folder the plugin; other files in it stay."""
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))):
         raise RefusedError(f"{folder} holds something else", hint="name a new folder, or one with our plugin")
-    return differences(_existing_files(folder, expected), expected)
+    return differences(current_files(folder, expected), expected)
 
 
 def _is_ours(folder: Path) -> bool:

@@ -54,6 +54,12 @@ def differences(current: Mapping[str, bytes | None], expected: Mapping[str, byte
     return changes
 
 
+def current_files(root: Path, paths: Iterable[str]) -> dict[str, bytes | None]:
+    """Return the files below a folder as they are; None where there is none."""
+    files = {path: inside(root, path) for path in paths}
+    return {path: read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None for path, file in files.items()}
+
+
 def apply_changes(root: Path, changes: Sequence[Change]) -> None:
     """Make files below a folder what they should be."""
     for change in changes:
@@ -413,9 +419,8 @@ class AgentsMd:
     def plan(self, workspace: Workspace, index: Index, rows: Sequence[Row]) -> RuleExport:
         """Return what the file should be."""
         text, included, omitted = block_of(rows)
-        path = inside(workspace.root, PATH)
-        content = read_bytes(path, limit=DOCUMENT_LIMIT) if path.exists() else None
-        changes = differences({PATH: content}, {PATH: with_block(content, text)})
+        current = current_files(workspace.root, [PATH])
+        changes = differences(current, {PATH: with_block(current[PATH], text)})
         ids = sorted({row.values[ID] for row in included})
         return RuleExport(self.agent, [PATH] if text else [], ids, changes, omitted=omitted)
 

@@ -123,9 +123,6 @@ def plan_import(workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dr
     return plan
 
 
-# --- ids
-
-
 def _ids(plan: OrbitPlan, records: Sequence[Record], *, dry_run: bool) -> Iterator[_Assignment]:
     workspace = plan.workspace
     there: dict[tuple[str, str], Record] = {}
@@ -180,9 +177,6 @@ def _with_features(assigned: Sequence[_Assignment]) -> list[_Assignment]:
 def _uid(foreign: ForeignRecord) -> str:
     headline = foreign.data.get("title") or foreign.data.get("summary")
     return stable_uid("orbit", foreign.kind, foreign.id, str(foreign.data.get("created_at")), str(headline))
-
-
-# --- one record
 
 
 def _record_changes(plan: OrbitPlan, assignment: _Assignment, home: ProseHome | None) -> list[FileChange]:
@@ -301,9 +295,6 @@ def _votes(content: str, assignment: _Assignment) -> str:
 
 def _file_text(path: Path) -> str:
     return read_bytes(path, limit=20 * DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
-
-
-# --- files that are no records
 
 
 def _plan_others(plan: OrbitPlan) -> None:

@@ -38,7 +38,7 @@ def serve_http(
     at = listening.getsockname()[1]
     host_name = f"[{host}]" if ":" in host else host
     door = McpServer(root or Path.cwd(), aliases=aliases)
-    app = guarded(application(door, (*LOOPBACK, host_name), at), shared_token)
+    app = _guarded(application(door, (*LOOPBACK, host_name), at), shared_token)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, limit_concurrency=MOST_CONNECTIONS, server_header=False
     )
@@ -64,8 +64,7 @@ def application(door: McpServer, hosts: tuple[str, ...], port: int) -> Applicati
     return app
 
 
-def guarded(app: Application, token: str) -> Application:
-    """Return an application that requires the token."""
+def _guarded(app: Application, token: str) -> Application:
     expected = token.encode()
 
     async def checked(scope: Message, receive: Receive, send: Send) -> None:

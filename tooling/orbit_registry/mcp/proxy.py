@@ -80,7 +80,6 @@ class Insertions:
     """Positions in a tool's result where records can be added."""
 
     def __init__(self, text: str, result: Member) -> None:
-        """Locate the positions."""
         inner = members(text, result.start)
         content, meta = inner.get("content"), inner.get("_meta")
         if content is None or not isinstance(content.value, list):

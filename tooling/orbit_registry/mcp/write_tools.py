@@ -76,19 +76,16 @@ def change(call: ToolCall, record: Record, edit: Edit, title: str | None = None)
     return lifecycle.change_fields(workspace, record.id, edit, author=author)
 
 
-def link_edit(rel: str, to: str) -> Edit:
-    """Return the edit that adds a link once."""
+def _link_edit(rel: str, to: str) -> Edit:
     return lambda data: {**data, "links": _append_once(data.get("links"), {"rel": rel, "to": to})}
 
 
-def replacement_edit(old: Record) -> Edit:
-    """Return the edit that links a pending record to the record it would replace."""
-    with_link = link_edit(REPLACES, old.id)
+def _replacement_edit(old: Record) -> Edit:
+    with_link = _link_edit(REPLACES, old.id)
     return lambda data: {**with_link(data), "distinct_from": _append_once(data.get("distinct_from"), old.id)}
 
 
-def review_commands(new: Record, old: Record | None = None) -> list[str]:
-    """Return the commands with which a person accepts a proposal and closes what it replaces."""
+def _review_commands(new: Record, old: Record | None = None) -> list[str]:
     kind = new.kind
     verb = next((verb for verb, to in kind.verbs.items() if kind.status(to).phase == "live"), None)
     steps = [f"orbit {kind.name} {verb} {new.id}"] if verb else []
@@ -98,9 +95,6 @@ def review_commands(new: Record, old: Record | None = None) -> list[str]:
 def _append_once(current: object, entry: object) -> list[object]:
     entries = list(current) if isinstance(current, (list, tuple)) else []
     return entries if entry in entries else [*entries, entry]
-
-
-# ---------------------------------------------------------------------------------------------------------- the tools
 
 
 def add(call: ToolCall) -> ToolResult:
@@ -145,7 +139,7 @@ def supersede(call: ToolCall) -> ToolResult:
         by_a_person = f"a person runs `orbit {old.kind.name} supersede {old.id} --with {new.id}`"
         hint = by_a_person if new.phase == "live" else "name one that waits, or give `fields` of a new one"
         raise RefusedError(f"{new.id} is {new.status.name}; an agent proposes with records that wait", hint=hint)
-    return _written_result(call, change(call, new, replacement_edit(old)), old)
+    return _written_result(call, change(call, new, _replacement_edit(old)), old)
 
 
 def link(call: ToolCall) -> ToolResult:
@@ -156,7 +150,7 @@ def link(call: ToolCall) -> ToolResult:
         raise RefusedError(f"{record.id} is {record.status.name}; an agent changes only what waits", hint=hint)
     if record.uid == to.uid:
         raise RefusedError(f"{record.id} can't be linked to itself", hint="name another record in `to`")
-    return _written_result(call, change(call, record, link_edit(call.text("rel"), to.id)))
+    return _written_result(call, change(call, record, _link_edit(call.text("rel"), to.id)))
 
 
 def vote(call: ToolCall) -> ToolResult:
@@ -195,14 +189,14 @@ def _propose(call: ToolCall, kind: Kind, fields: Fields, instead_of: Record | No
         planned = adrs.add_adr(workspace, request, author, dry_run=True).record
         draft = replace(planned, prose=request.body or "")
     else:
-        fields = fields if instead_of is None else dict(replacement_edit(instead_of)(fields))
+        fields = fields if instead_of is None else dict(_replacement_edit(instead_of)(fields))
         draft = registry.draft(kind.name, fields, author)[1]
     near = [near for near in registry.neighbours(draft) if instead_of is None or near.record.id != instead_of.id]
     if not (call.is_set("confirm") or call.words("distinct_from")):
         return _preview(call, instead_of, draft, near)
     if kind.in_document:
         record = adrs.add_adr(workspace, request, author).record
-        record = record if instead_of is None else change(call, record, replacement_edit(instead_of))
+        record = record if instead_of is None else change(call, record, _replacement_edit(instead_of))
         return _written_result(call, record, instead_of)
     _refuse_duplicate(near)
     admit = refusing_copies(workspace, kind, registry.collection.records.of_kind(kind.name), _refuse_duplicate)
@@ -256,7 +250,7 @@ def _refuse_duplicate(near: Sequence[Neighbour]) -> None:
 
 
 def _written_result(call: ToolCall, record: Record, instead_of: Record | None = None) -> ToolResult:
-    steps = review_commands(record, instead_of)
+    steps = _review_commands(record, instead_of)
     waits = record.status.waits
     lines = [f"{record.id}{' (waits for review)' if waits else ''}  {record.title}", f"  {record.path}"]
     lines += [

@@ -153,9 +153,6 @@ def in_steps(changes: Sequence[FileChange], limit: int = STEP_LIMIT) -> Iterator
         yield step
 
 
-# --- what the documents say of each other
-
-
 def _edges(
     workspace: Workspace, existing: ExistingRecords, numbered: Sequence[NumberedDecision], outcomes: list[Outcome]
 ) -> tuple[list[Edge], dict[str, list[Unresolved]]]:
@@ -194,9 +191,6 @@ def _edges(
         found_now = read_edges(record, candidate.path, candidate.entry, targets, successions)
         edges += (edge for edge in found_now if isinstance(edge, Edge) and {edge.subject, edge.target} & new_ids)
     return edges, unresolved
-
-
-# --- what is written
 
 
 def _new_records(

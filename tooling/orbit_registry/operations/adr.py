@@ -177,10 +177,20 @@ def _new_files(
     workspace: Workspace, kind: Kind, request: NewAdr, author: Author, record_id: str
 ) -> tuple[list[FileChange], Record]:
     status = request.status or kind.initial.get(author.role, kind.initial["agent"])
-    fields = _placeholders(request, record_id, status)
+    fields = {
+        "id": record_id,
+        "number": record_id.rpartition("-")[2],
+        "title": request.title,
+        "status": status.capitalize(),
+        "date": str(request.date),
+        "tasks": " · ".join(f"[{task}]" for task in request.tasks),
+        "legacy": " · ".join(f"legacy_id: `{name}`" for name in request.legacy_ids),
+        "deciders": ", ".join(request.deciders),
+        "tags": ", ".join(request.labels),
+    }
     refuse_secrets(f"the text of {request.title!r}", request.body or "")
     if request.style == "log":
-        path = log_of(workspace.config, request.feature)
+        path = _log_of(workspace.config, request.feature)
         _refuse_missing_log(workspace, path)
         new = new_entry(workspace, kind, path, fields, request.body)
     else:
@@ -189,7 +199,7 @@ def _new_files(
         if (workspace.root / path).exists():
             raise RefusedError(f"{path} is there already", hint="give another title")
         inside(workspace.root, path)
-        new = NewText(path, None, with_body(path, new_text(kind, neighbours, path, fields, status), request.body))
+        new = NewText(path, None, _with_body(path, new_text(kind, neighbours, path, fields, status), request.body))
     heading = {"heading": new.heading} if new.heading else {}
     source = {"path": path, **heading, "format": str(request.style), "authority": "record"}
     names = list(dict.fromkeys((*request.legacy_ids, *new.names)))
@@ -210,20 +220,6 @@ def _fields(request: NewAdr) -> dict[str, object]:
     return {
         **{name: list(value) if isinstance(value, tuple) else value for name, value in values.items()},
         "scope": {axis: words for axis, words in scope.items() if words},
-    }
-
-
-def _placeholders(request: NewAdr, record_id: str, status: str) -> dict[str, str]:
-    return {
-        "id": record_id,
-        "number": record_id.rpartition("-")[2],
-        "title": request.title,
-        "status": status.capitalize(),
-        "date": str(request.date),
-        "tasks": " · ".join(f"[{task}]" for task in request.tasks),
-        "legacy": " · ".join(f"legacy_id: `{name}`" for name in request.legacy_ids),
-        "deciders": ", ".join(request.deciders),
-        "tags": ", ".join(request.labels),
     }
 
 
@@ -387,17 +383,13 @@ def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title
     if name is not None and read_name(_stem(newest)) is None:
         # The numbers of a series may be no ids: none is given twice.
         number = max(number, *(_order(other) + 1 for other in alike))
-    like = _most_usual([read.title for other in alike if (read := _file_name(other))])
+    titles = [read.title for other in alike if (read := _file_name(other))]
+    styles = [(_separator(title), _capitals(title)) for title in titles]
+    often = Counter(styles).most_common(1)
+    like = titles[styles.index(often[0][0])] if often else ""
     gap = dash + like[: len(like) - len(like.lstrip("-_. "))]
     words = f"{gap}{_title_like(title, like, dash)}" if dash else ""  # `adr-42.md` says only its number
     return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{words}{ending}")
-
-
-def _most_usual(titles: Sequence[str]) -> str:
-    """Return a title that is written as most of some are, of as many the newest; empty where there is none."""
-    styles = [(_separator(title), _capitals(title)) for title in titles]
-    often = Counter(styles).most_common(1)
-    return titles[styles.index(often[0][0])] if often else ""
 
 
 def _separator(title: str) -> str | None:
@@ -492,8 +484,7 @@ class NewText:
     names: tuple[str, ...] = ()  # names of the decision in its log, such as `D10`
 
 
-def log_of(config: Config, feature: str | None) -> str:
-    """Return the log that a new entry goes into: the project's one log, else that of the feature."""
+def _log_of(config: Config, feature: str | None) -> str:
     return config.adr.log or f"{config.design}/{feature}/{LOG_NAME}"
 
 
@@ -523,7 +514,7 @@ def entry_text(kind: Kind, path: str, log: str, fields: Mapping[str, str], body:
     """Return a new entry, its headings on the levels that the log's entries have."""
     template = new_document(kind.template("entry.md"), fields)
     deeper = max(0, _level_of_entries(log, path) - _level_of_entries(template, path))
-    return with_body(path, _labelled(writer.shift_headings(template, deeper), log, path), body)
+    return _with_body(path, _labelled(writer.shift_headings(template, deeper), log, path), body)
 
 
 def _labelled(entry: str, log: str, path: str) -> str:
@@ -544,8 +535,7 @@ def _level_of_entries(text: str, path: str) -> int:
     return next((heading.level for heading in parse_markdown(text).headings if heading.section.start in starts), 1)
 
 
-def with_body(path: str, document: str, body: str | None) -> str:
-    """Put a text given by the author in the place of the template's sections; those that state something stay."""
+def _with_body(path: str, document: str, body: str | None) -> str:
     if body is None:
         return document
     entries = read_document(document, path).entries

@@ -61,7 +61,7 @@ class ProjectFiles:
     def adr(self) -> AdrConfig:
         """How decisions are written: the folder with the most, or logs, or the default."""
         if self.folders:
-            return with_folder(self, next(iter(self.folders)))
+            return _with_folder(self, next(iter(self.folders)))
         return AdrConfig("log" if self.logs else "file", "docs/adr")
 
     def as_data(self) -> dict[str, object]:
@@ -69,8 +69,7 @@ class ProjectFiles:
         return {"adr_folders": dict(self.folders), "logs": list(self.logs), "tools": list(self.tools)}
 
 
-def with_folder(files: ProjectFiles, folder: str) -> AdrConfig:
-    """Return the settings of decisions in files, new ones in `folder`; the other folders follow it."""
+def _with_folder(files: ProjectFiles, folder: str) -> AdrConfig:
     others = tuple(name for name in files.folders if name != folder)
     return AdrConfig("file", folder, others[: most_folders()])
 
@@ -164,7 +163,7 @@ def _write_config(report: SetupReport, config: Path, adr_folder: str, dry_run: b
         report.unchanged.append(f"{ORBIT}/config.yaml")
         return open_workspace(report.root).config.adr
     files = report.files or ProjectFiles({})
-    report.detected = with_folder(files, adr_folder) if adr_folder else files.adr
+    report.detected = _with_folder(files, adr_folder) if adr_folder else files.adr
     _write_file(report, f"{ORBIT}/config.yaml", config_text(report.detected).encode(), dry_run)
     return report.detected
 

@@ -1,6 +1,7 @@
 """Links between records, and globs in their scopes: add and remove."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 
 from orbit_registry.errors import RefusedError, UsageError
@@ -89,20 +90,17 @@ def _matches(entry: object, rel: str, names: Sequence[str]) -> bool:
     return isinstance(entry, Mapping) and entry.get("rel") == rel and entry.get("to") in names
 
 
-def plan_globs(workspace: Workspace, additions: Sequence[tuple[Record, Sequence[str]]]) -> list[FileChange]:
-    """Return the changes that `add_globs` would write."""
-    changes = (
-        prepare_edit(workspace, record, partial(_with_globs, tuple(globs)))[0] for record, globs in additions if globs
-    )
-    return [change for change in changes if change.before != change.after]
-
-
-def add_globs(workspace: Workspace, additions: Sequence[tuple[Record, Sequence[str]]]) -> list[FileChange]:
-    """Add globs to the records' scopes, all or none, and return what was written."""
-    with writing(workspace):
-        changes = plan_globs(workspace, additions)
-        write_step(workspace, "scope-suggest", changes)
-        return changes
+def add_globs(
+    workspace: Workspace, additions: Sequence[tuple[Record, Sequence[str]]], *, write: bool
+) -> list[FileChange]:
+    """Return the changes that add globs to the records' scopes; `write` writes them, all or none."""
+    with writing(workspace) if write else nullcontext():
+        edits = ((record, partial(_with_globs, tuple(globs))) for record, globs in additions if globs)
+        changes = [prepare_edit(workspace, record, edit)[0] for record, edit in edits]
+        changes = [change for change in changes if change.before != change.after]
+        if write:
+            write_step(workspace, "scope-suggest", changes)
+    return changes
 
 
 def _with_globs(globs: tuple[str, ...], data: dict[str, object]) -> Mapping[str, object]:

@@ -114,7 +114,7 @@ def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: boo
     if git.top is not None and git.run("ls-files", "-u", "--", ORBIT):
         raise RefusedError("a merge waits to be resolved", hint="run `orbit resolve` first")
     records = read_collection(workspace).records
-    record = find_record(records, any_id)
+    record = _find_record(records, any_id)
     refuse_inherited(workspace, record.path)
     if record.kind.numbering != "sequence":
         raise RefusedError(f"{record.id} has a code, not a number", hint="codes are never renumbered")
@@ -123,7 +123,7 @@ def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: boo
     bare = alone and not _default_branch_has_other(workspace, record)
     aliases = alias_ids(record.title, record.uid, record.id, records, bare=bare)
     draft = ChangeSet(workspace)
-    done = move_record(workspace, draft, record, new, aliases, reason)
+    done = _move_record(workspace, draft, record, new, aliases, reason)
     meaning = _meaning(records, record, done, alone)
     files, unclear = rewrite_everywhere(
         workspace, draft, frozenset({record.id}), meaning, document_moves(records, record, done)
@@ -134,8 +134,7 @@ def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: boo
     return RenumberReport(done, files, unclear, dry_run), draft
 
 
-def find_record(records: RecordSet, any_id: str) -> Record:
-    """Return the record that an id, legacy id, uid or path means."""
+def _find_record(records: RecordSet, any_id: str) -> Record:
     path = any_id.removeprefix("./").rstrip("/")
     for record in records:
         if path in (record.path, record.folder) or (_UID.match(any_id) and record.uid == any_id):
@@ -184,10 +183,9 @@ def _default_branch_has_other(workspace: Workspace, record: Record) -> bool:
     return theirs is not None and record.uid.encode() not in theirs
 
 
-def move_record(
+def _move_record(
     workspace: Workspace, draft: ChangeSet, record: Record, new: str, aliases: tuple[str, ...], reason: str
 ) -> Renumbered:
-    """Draft a record's move to its new folder, and its document's to its new name, with the number in both."""
     old, kind = record.id, record.kind
     folder = f"{record.folder.rpartition('/')[0]}/{new}"
     path = f"{folder}/{kind.name}.yaml"

@@ -38,8 +38,7 @@ def code(text: str) -> str:
     return f"{fence}{space}{line}{space}{fence}".replace("|", "¦")
 
 
-def counts_text(report: ChangeReport) -> str:
-    """Return how much there is of everything, in one line."""
+def _counts_text(report: ChangeReport) -> str:
     findings = Counter(finding.severity for finding in report.findings)
     changes = Counter(change.what for change in report.records)
     counts = [
@@ -58,7 +57,7 @@ def check_command(report: ChangeReport) -> str:
 
 def changes_text(report: ChangeReport) -> str:
     """Return the report as people read it in a terminal."""
-    lines = [counts_text(report)]
+    lines = [_counts_text(report)]
     if report.matches:
         lines += ["", "Records that apply to these files:"]
         lines += [
@@ -89,7 +88,7 @@ def changes_text(report: ChangeReport) -> str:
 
 def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
     """Return the report as the comment; `page` gives the address of a record's file on the site, `file` elsewhere."""
-    parts = [MARKER, "### Decisions in this change", counts_text(report)]
+    parts = [MARKER, "### Decisions in this change", _counts_text(report)]
     findings = _ordered(report.findings)
     if findings:
         parts.append(_section("What the gate finds", [_finding(finding, file) for finding in findings]))

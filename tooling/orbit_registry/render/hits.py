@@ -13,15 +13,14 @@ GENERIC = "the text names nothing that a record could be about: put a word in qu
 
 def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, object]:
     """Return a search result as JSON data, the best hit first."""
-    hits = [hit_data(hit, explain=explain) for hit in result.hits]
+    hits = [_hit_data(hit, explain=explain) for hit in result.hits]
     retired = [retirement.as_data() for retirement in result.retired]
     counts = {"omitted": result.omitted, "unknown": list(result.unknown), "budget": result.budget}
     note = "; ".join([*([GENERIC] if result.generic else []), *([result.note] if result.note else [])])
     return {"hits": hits, **counts, **({"retired": retired} if retired else {}), **({"note": note} if note else {})}
 
 
-def hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
-    """Return a hit as JSON data, without the record's full text."""
+def _hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
     record = hit.record
     data: dict[str, object] = {
         "id": record.id,

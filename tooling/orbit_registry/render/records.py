@@ -63,8 +63,7 @@ def vote_cell(votes: Sequence[Vote]) -> str:
     return f"{result.count}" if weight == f"{result.count:.2f}" else f"{result.count} ({weight})"
 
 
-def vote_words(votes: Sequence[Vote]) -> str:
-    """Return the votes as one line."""
+def _vote_words(votes: Sequence[Vote]) -> str:
     result = tally(votes, datetime.now(UTC), half_life_days())
     if not result.count or result.last is None:
         return "none"
@@ -178,8 +177,7 @@ def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
     }
 
 
-def rejected_line(option: RejectedOption) -> str:
-    """Return a rejected option with its reason as one line."""
+def _rejected_line(option: RejectedOption) -> str:
     return f"{option.option}: {option.reason}" if option.reason else option.option
 
 
@@ -234,13 +232,13 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
         ("paths", ", ".join(record.scope.paths)),
         ("tags", ", ".join(record.scope.tags)),
         ("labels", ", ".join(record.words("labels"))),
-        *(("rejected" if not at else "", rejected_line(option)) for at, option in enumerate(record.rejected)),
+        *(("rejected" if not at else "", _rejected_line(option)) for at, option in enumerate(record.rejected)),
         ("evidence", ", ".join(f"{kind}:{reference}" for kind, reference in record.evidence)),
         ("links", ", ".join(f"{link.rel} {link.to}" for link in record.links)),
         ("supersedes", ", ".join(record.supersedes)),
         ("superseded by", ", ".join(record.superseded_by)),
         ("legacy ids", ", ".join(record.legacy_ids)),
-        ("votes", vote_words(record.votes) if record.votes or record.kind.voted else ""),
+        ("votes", _vote_words(record.votes) if record.votes or record.kind.voted else ""),
         ("outcome", outcome),
         *((freshness.state.value if not at else "", reason.message) for at, reason in enumerate(freshness.reasons)),
         ("digest", record.digest if record.phase == "pending" else ""),

@@ -145,7 +145,7 @@ def import_resource(
         return IntakeResult(existing, False, parts, tuple(_differences(existing, request, versions)))
     fields: dict[str, object] = {
         **request.fields,
-        "title": request.title or title_in(text.content, text.path or request.name),
+        "title": request.title or _title_in(text.content, text.path or request.name),
         "type": request.type,
         "versions": versions,
         "path": text.path,
@@ -169,8 +169,7 @@ def import_resource(
     return IntakeResult(record, True, parts, tuple(_doubts(text)))
 
 
-def title_in(text: str, name: str) -> str:
-    """Return what a text calls itself: its first heading, else the name of its file."""
+def _title_in(text: str, name: str) -> str:
     if is_markdown(name):
         titles = (" ".join(heading.text.split()) for heading in parse_markdown(text).headings)
         if title := next(filter(None, titles), ""):

@@ -95,8 +95,7 @@ def record_retro(
     return done
 
 
-def retro_of(record: Record, text: str = "") -> Retro:
-    """Return the retro of a record and its Markdown."""
+def _retro_of(record: Record, text: str = "") -> Retro:
     data: Mapping[str, Any] = record.data
     outcomes = [
         Outcome(
@@ -125,7 +124,7 @@ def _existing_retro(workspace: Workspace, record: Record | None) -> Retro:
     if record is None or record.source is None:
         return Retro()
     text = document_text(workspace.root, record.source.path)  # without it, the record's fields remain
-    return retro_of(record, text or "")
+    return _retro_of(record, text or "")
 
 
 def _completed(retro: Retro, now: datetime) -> Retro:

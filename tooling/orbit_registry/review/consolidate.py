@@ -78,9 +78,6 @@ class Cluster:
         }  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------------------ clusters
-
-
 def clusters(records: Iterable[Record]) -> list[Cluster]:
     """Return the themes of learnings, the closest first, of at most eight members (average linkage)."""
     by_path = {record.path: record for record in records if without_secrets(record.title) == record.title}
@@ -176,9 +173,6 @@ def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> R
             raise RefusedError(message, hint="run the command again")
 
     return create_record(workspace, kind, author, {**cluster.fields(), "status": kind.initial["agent"]}, admit)
-
-
-# ---------------------------------------------------------------------------------------------------------- retirement
 
 
 @dataclass(frozen=True, slots=True)

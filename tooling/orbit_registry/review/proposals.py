@@ -115,9 +115,6 @@ def proposal_digest(*parts: str) -> str:
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-# ------------------------------------------------------------------------------------------------------------- skills
-
-
 def skill_drafts(
     records: RecordSet, skills: Sequence[Skill], history: ProposalHistory, ids: Collection[str] = (),
     more: Iterable[Record] = (),
@@ -237,9 +234,6 @@ def _literal_prefix(glob: str) -> str:
 
 def _wording(learning: Record) -> str:
     return f"{learning.title}\n{learning.prose}\n{' '.join(learning.scope.tags)}"
-
-
-# ---------------------------------------------------------------------------------------------------- record and apply
 
 
 def write_proposals(
@@ -375,8 +369,6 @@ def _conflict_error(proposal: Record, path: str, conflict: Conflict, text: str, 
     hint = f"the file changed since; `orbit proposal reject {proposal.id}`, or {done}"
     return RefusedError(f"{proposal.id} does not fit {here}: {conflict.message}", hint=hint)
 
-
-# ------------------------------------------------------------------------------------------- from retros and the log
 
 FEWEST_SESSIONS = 2  # sessions with an error outside of a scope that make the scope too narrow
 FEWEST_FAILURES = 3  # failures after a learning was shown that ask for a rule or a check

@@ -176,9 +176,6 @@ def _unreadable(problem: str) -> _RefusedError:
     return _RefusedError(InputState(problem=problem))
 
 
-# --------------------------------------------------------------------------------------------------- what is hashed
-
-
 def _hash_of_bytes(content: bytes) -> str:
     if b"\0" not in content:
         if b"\r" in content:
@@ -224,9 +221,6 @@ def _steps(field: str) -> list[str]:
         steps.append(step["plain"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted))
         at = step.end() + 1
     return steps
-
-
-# ------------------------------------------------------------------------------------------------ structured files
 
 
 class _AsTextError(Exception):

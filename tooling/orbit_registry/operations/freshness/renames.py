@@ -182,7 +182,7 @@ def _moved(names: Mapping[tuple[str, str], str], data: dict[str, object]) -> Map
 def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bool) -> Relocation:
     """Return where git saw go, since the records were made, what they name; `write` puts the new names into them."""
     state = evaluate_freshness(workspace, records)
-    lost = dangling_names(records, state)
+    lost = _dangling_names(records, state)
     if not lost:
         return Relocation()
     renames = renames_since(workspace.git, min(created_at(dangling.record) for dangling in lost), state.files)
@@ -200,8 +200,7 @@ def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bo
     return Relocation(tuple(moves), tuple(changes))
 
 
-def dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[DanglingNames]:
-    """Return the names in pending and live records that lead nowhere: globs, inputs, files of evidence."""
+def _dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[DanglingNames]:
     lost: list[DanglingNames] = []
     dead, states, missing = state.dead, state.filesystem.inputs, state.filesystem.missing
     for record in records:

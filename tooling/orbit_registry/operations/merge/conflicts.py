@@ -77,7 +77,7 @@ class MergeState:
     def path_of_uid(self, side: Side, uid: str, folder: str) -> str | None:
         """Return the record file below a folder that has a uid on one side."""
         for path, stages in self.unmerged.items():
-            if path.startswith(f"{folder}/") and side in stages and uid_in(self.text(side, path)) == uid:
+            if path.startswith(f"{folder}/") and side in stages and _uid_in(self.text(side, path)) == uid:
                 return path
         commit = self.commits[side]
         if not commit:
@@ -86,7 +86,7 @@ class MergeState:
         settings = ("-c", "grep.fullName=false")
         matches = self.git.run_names(*arguments, settings=settings, check=False)
         names = [name.removeprefix(f"{commit}:") for name in matches]
-        return next((name for name in names if uid_in(self.text(side, name)) == uid), None)
+        return next((name for name in names if _uid_in(self.text(side, name)) == uid), None)
 
     def lines(self, patterns: Iterable[str]) -> Mapping[Side, Mapping[str, set[str]]]:
         """Return, for each side and file, the lines that match a pattern."""
@@ -155,8 +155,7 @@ def _unmerged(git: Git) -> dict[str, dict[Side, str]]:
     return stages_of
 
 
-def uid_in(text: str | None) -> str | None:
-    """Return the uid in a record file's text; None where there is none."""
+def _uid_in(text: str | None) -> str | None:
     uid = (data_in(text) or {}).get("uid")
     return uid if isinstance(uid, str) else None
 
@@ -244,7 +243,7 @@ def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
         kind = kind_of(workspace, path)
         if kind is None or not stages:
             continue
-        broken = [side for side in SIDES if side in stages and uid_in(state.text(side, path)) is None]
+        broken = [side for side in SIDES if side in stages and _uid_in(state.text(side, path)) is None]
         is_needed = broken != ["base"] or len(stages) < len(SIDES)  # a base alone tells what was removed
         if broken and is_needed:
             unreadable[path] = f"{broken[0]} holds no valid record"
@@ -268,12 +267,12 @@ def kind_of(workspace: Workspace, path: str) -> Kind | None:
 
 def _add(by_uid: dict[str, MergedRecord], state: MergeState, kind: Kind, path: str, sides: Iterable[Side]) -> None:
     home = path.rsplit("/", 2)[0]
-    for uid in dict.fromkeys(uid_in(state.text(side, path)) for side in SIDES if side in sides):
+    for uid in dict.fromkeys(_uid_in(state.text(side, path)) for side in SIDES if side in sides):
         if uid is None or uid in by_uid:
             continue
         subject = by_uid[uid] = MergedRecord(kind, uid)
         for side in SIDES:
-            side_path = path if uid_in(state.text(side, path)) == uid else state.path_of_uid(side, uid, home)
+            side_path = path if _uid_in(state.text(side, path)) == uid else state.path_of_uid(side, uid, home)
             text = state.text(side, side_path) if side_path else None
             if side_path and text is not None:
                 subject.paths[side], subject.texts[side] = side_path, text
@@ -298,7 +297,7 @@ def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
 
 
 def _uids(state: MergeState, path: str) -> set[str | None]:
-    return {uid_in(state.text(side, path)) for side in SIDES} - {None}
+    return {_uid_in(state.text(side, path)) for side in SIDES} - {None}
 
 
 def add_shared(workspace: Workspace, state: MergeState, subjects: MergedRecords) -> MergedRecords:
@@ -384,7 +383,7 @@ def _on_default_branch(state: MergeState, path: str, uids: set[str]) -> tuple[st
     local = default.replace("refs/remotes/origin/", "refs/heads/")
     for branch in filter(None, dict.fromkeys((default, local, "refs/heads/main", "refs/heads/master"))):
         content = git.read(branch, path) if git.commit(branch) else None
-        uid = uid_in((content or b"").decode("utf-8", "replace"))
+        uid = _uid_in((content or b"").decode("utf-8", "replace"))
         if uid in uids:
             return uid, short_name(branch)
     return None

@@ -132,10 +132,15 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSe
         text = draft.readable(document) if subject.is_renumbered and document else None
         if document and text is not None and document not in state.unmerged:
             draft.put(document, in_order(text, document, subject.final))
+    listed = {file.path: file for file in files}
+    for path in resolution.resolved:
+        what = resolution.done.get(path, "merged")
+        if what != "moved":
+            listed[path] = replace(listed.get(path, citing.ChangedFile(path)), what=what)
     report = ResolveReport(
         state.operation,
         tuple(_renumbered(resolution)),
-        _with_resolved(files, resolution),
+        tuple(listed[path] for path in sorted(listed)),
         dict(sorted(resolution.reasons.items())),
         tuple(sorted(state.unmerged.keys() - resolution.resolved - resolution.reasons.keys())),
         unclear,
@@ -151,15 +156,6 @@ def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
             document = resolution.documents.get(subject.uid)
             names = (subject.title, subject.id_on(subject.side) or "", subject.final, subject.aliases)
             yield Renumbered(subject.uid, *names, subject.final_path, document, subject.reason)
-
-
-def _with_resolved(files: tuple[citing.ChangedFile, ...], resolution: Resolution) -> tuple[citing.ChangedFile, ...]:
-    listed = {file.path: file for file in files}
-    for path in resolution.resolved:
-        what = resolution.done.get(path, "merged")
-        if what != "moved":
-            listed[path] = replace(listed.get(path, citing.ChangedFile(path)), what=what)
-    return tuple(listed[path] for path in sorted(listed))
 
 
 def _rewrite_citations(

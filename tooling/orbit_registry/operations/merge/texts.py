@@ -315,8 +315,7 @@ def _comments(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.lstrip().startswith("#")]
 
 
-def merge_votes(ours: str, theirs: str) -> str:
-    """Return the votes of both sides, each once, the earliest of those that are the same; a torn line is kept too."""
+def _merge_votes(ours: str, theirs: str) -> str:
     newline = "\r\n" if "\r\n" in ours else "\n"
     votes: dict[object, tuple[str, str]] = {}
     for line in filter(str.strip, (*ours.splitlines(), *theirs.splitlines())):
@@ -620,4 +619,4 @@ def merge_votes_of(resolution: Resolution) -> None:
         is_votes = path.startswith(f"{ORBIT}/") and path.endswith(f"/{VOTES}")
         if is_votes and stages and path not in resolution.resolved and path not in resolution.reasons:
             ours, theirs = state.text("ours", path) or "", state.text("theirs", path) or ""
-            resolution.settle(path, merge_votes(ours, theirs), "both sides' votes")
+            resolution.settle(path, _merge_votes(ours, theirs), "both sides' votes")
