@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.acceptance.cli.conftest import answer
 from tests.acceptance.conftest import orbit
-from tests.acceptance.fleet.conftest import MakeRepository
+from tests.acceptance.fleet.conftest import MakeRepository, ask, push
 from tests.files import commit, configure, write, write_record
 
 from orbit_registry.checks.engine import run
@@ -132,3 +132,31 @@ def test_a_source_can_not_name_a_program(make_repository: MakeRepository, tmp_pa
     shop = make_repository("shop", f'extends: [{{name: org, from: "ext::touch {tmp_path}/mark"}}]\n')
     assert "can't be fetched" in orbit(shop, "fleet", "update", code=1)
     assert not (tmp_path / "mark").exists()
+
+
+def test_a_lake_gives_the_same_copy_as_a_clone(shop: Path, make_repository: MakeRepository, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    push(tmp_path / "org", lake)
+    cart = make_repository("cart", f"extends: [{{name: org, from: {lake}, repository: org}}]\n")
+    assert update(cart)["digest"] == Registry.open(shop).workspace.config.extends[0].digest
+
+
+def test_a_report_says_who_inherits_and_overrides(shop: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    orbit(shop, "link", "ADR-0001", "overrides", "org:ADR-0002", "--reason", "one queue is enough")
+    commit(shop)
+    for name in ("org", "shop"):
+        push(tmp_path / name, lake)
+    assert ask(lake, "SELECT id FROM records WHERE repository = 'shop'") == [{"id": "ADR-0001"}, {"id": "L-00001"}]
+
+    def report(question: str) -> list[dict[str, Any]]:
+        text = orbit(shop, "fleet", "report", question, "--lake", str(lake), "--format", "json")
+        rows: list[dict[str, Any]] = json.loads(text)["data"][0]["rows"]
+        return rows
+
+    (row,) = report("overrides")
+    assert [row[name] for name in ("decision", "title", "relation", "overridden_in", "overridden_by")] == [
+        "org:ADR-0002", "Send messages over NATS", "overrides", "shop", "ADR-0001",
+    ]  # fmt: skip
+    digest = Registry.open(shop).workspace.config.extends[0].digest[7:19]
+    assert report("inheritance") == [{"source": f"org {digest}", "repository": "shop", "overrides": 1}]

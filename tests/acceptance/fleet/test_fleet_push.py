@@ -1,6 +1,7 @@
 """A push of a repository into a lake: what is written, what stays here, and what a second push adds."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -39,14 +40,28 @@ def test_a_second_push_writes_only_the_record_that_changed(make_repository: Make
     assert ask(lake, COUNTS) == [{"records": 2, "scopes": 1, "votes": 1, "repositories": 1}]
 
 
-def test_a_push_without_a_change_writes_nothing(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_second_push_of_a_commit_writes_nothing(make_repository: MakeRepository, tmp_path: Path) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push(shop, lake)
     before = files(lake)
-    write(shop, "src/app.py", "pass\n")
-    commit(shop)
     assert push(shop, lake)["outcome"] == "unchanged"
     assert files(lake) == before
+
+
+def test_a_newer_commit_with_the_same_state_wins_over_one_between(
+    make_repository: MakeRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    for day, title in ((1, "Between"), (2, "Use PostgreSQL")):
+        monkeypatch.setenv("GIT_COMMITTER_DATE", f"2090-01-0{day}T00:00:00Z")
+        record = shop / ".orbit/adrs/ADR-0001/adr.yaml"
+        record.write_text(re.sub('title: "[^"]*"', f'title: "{title}"', record.read_text("utf-8")), "utf-8")
+        commit(shop)
+    assert push(shop, lake)["outcome"] == "unchanged"
+    subprocess.run(["git", "checkout", "-q", "HEAD~1"], cwd=shop, check=True)
+    assert push(shop, lake)["outcome"] == "older"
+    assert ask(lake, "SELECT title FROM records WHERE kind = 'adr'") == [{"title": "Use PostgreSQL"}]
 
 
 def test_a_record_that_is_gone_leaves_the_lake(make_repository: MakeRepository, tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def query_command(sql: str, lake: str, repository: str | None, output: str) -> N
 def report_command(question: str | None, lake: str, engine: str, rows: int, output: str) -> None:
     """Answer the questions that every organisation has.
 
-    The questions are contradictions, repeated-decisions, repeated-learnings, overrides, votes and states.
+    The questions are contradictions, inheritance, overrides, repeated-decisions, repeated-learnings, states and votes.
 
     \b
     orbit fleet report --lake s3://decisions/lake

@@ -26,7 +26,7 @@ HINT = "`SHOW TABLES` lists the tables and `DESCRIBE records` the columns; docs/
 HEADS = """
 CREATE TABLE lake_heads (
     repository VARCHAR, sequence BIGINT, since BIGINT, "commit" VARCHAR, committed_at VARCHAR, pushed_at VARCHAR,
-    records BIGINT, digest VARCHAR, schema_version INTEGER
+    records BIGINT, digest VARCHAR, extends VARCHAR, schema_version INTEGER
 )
 """
 CURRENT = """

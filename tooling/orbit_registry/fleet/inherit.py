@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from orbit_registry.errors import GitError, LakeError, UsageError, did_you_mean
+from orbit_registry.fleet.database import query
+from orbit_registry.fleet.lake import Lake
 from orbit_registry.formats.yaml import dump, load
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.ids import is_safe_id
@@ -101,6 +103,13 @@ def _planned(workspace: Workspace, changes: ChangeSet, entry: Extension, files: 
 
 def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]:
     """Yield kind, data and long text of each record that a source publishes."""
+    if entry.repository:
+        answer = query(Lake(entry.address), "SELECT kind, data, body FROM records ORDER BY id", entry.repository)
+        if any(data is None for _, data, _ in answer.rows):
+            hint = "push it with this version: `orbit fleet push DEST --force`"
+            raise LakeError(f"{entry.name}: an older Orbit pushed {entry.repository}", hint=hint)
+        yield from (dict(zip(answer.columns, map(str, row), strict=True)) for row in answer.rows)
+        return
     with tempfile.TemporaryDirectory(prefix="orbit-extends-") as folder:
         clone = Path(folder).resolve() / "source"
         arguments = ("--quiet", "--depth=1", "--no-tags", "--template=", "--", entry.address, str(clone))

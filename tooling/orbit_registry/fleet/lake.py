@@ -20,7 +20,7 @@ from pathlib import Path
 from orbit_registry.errors import LakeError, RefusedError, UsageError
 from orbit_registry.fleet.store import Store
 
-SCHEMA_VERSION = 1  # version of `tables.sql`, which each manifest names
+SCHEMA_VERSION = 2  # version of `tables.sql`, which each manifest names
 TABLES_SQL = Path(__file__).with_name("tables.sql")
 TABLES = tuple(re.findall(r"^CREATE TABLE lake_(\w+)", TABLES_SQL.read_text("utf-8"), re.MULTILINE))
 BUCKETS = 64
@@ -44,6 +44,7 @@ class Push:
     pushed_at: str
     records: int  # records of the repository after the push
     digest: str  # hash of all rows of the repository
+    extends: str = ""  # what the repository inherits: `acme/decisions 0f3a…`
     origin: str = ""  # host and path of the remote, if it has a host
     removed: bool = False
     schema_version: int = SCHEMA_VERSION
@@ -278,5 +279,5 @@ def _push_of(data: object) -> Push | None:
     rows = fields.get("rows")
     fields["rows"] = rows if isinstance(rows, dict) else {}
     fields["removed"] = fields.get("removed") is True
-    fields["origin"] = str(fields.get("origin", ""))
+    fields |= {name: str(fields.get(name, "")) for name in ("extends", "origin")}
     return Push(**{**fields, "files": tuple(_data_files(_list(data, "files")))})

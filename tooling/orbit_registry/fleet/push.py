@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,12 +24,14 @@ from orbit_registry.fleet.lake import (
     folder_name,
     valid_repository,
 )
+from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.repository.codec import hides_record
 from orbit_registry.repository.reader import Reading
 from orbit_registry.search.similarity import NEGATIONS
 from orbit_registry.search.text import stem, words
 from orbit_registry.snapshot.export import duckdb, fill_all, quoted, shared_rows
+from orbit_registry.workspace.config import Extension
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace
 
@@ -65,7 +67,7 @@ class PushResult:
         data = {
             name: value
             for name, value in asdict(self.push).items()
-            if name not in ("since", "removed", "files", "origin")
+            if name not in ("since", "removed", "files", "origin", "extends")
         }
         counts = {"outcome": self.outcome, "records_written": self.changed, "records_removed": self.removed}
         return {**data, **counts, "files": list(self.push.files), "unreadable": list(self.unreadable)}
@@ -85,6 +87,7 @@ def push(
     commit_name, committed_at = _commit_of(workspace, commit)
     rows = lake_rows(workspace)
     origin = _origin(workspace.git)
+    extends = ", ".join(f"{source_repository(each)} {each.digest[7:19]}" for each in workspace.config.extends)
     digests = {record_id: _digest(tables) for record_id, tables in rows.items()}
     for _ in range(ATTEMPTS):
         bucket = lake.bucket(lake.bucket_of(name), name)
@@ -92,13 +95,17 @@ def push(
         is_whole = force or head is None or head.removed or bool(bucket.unreadable)  # write all, read nothing
         number = lake.next_sequence(name, bucket)
         since = number if is_whole or head is None else head.since
-        planned = _plan(name, commit_name, committed_at, digests, (number, since), origin)
+        planned = _plan(name, commit_name, committed_at, digests, (number, since), (origin, extends))
         if head is not None and not head.removed and not force:
             if head.origin and origin and head.origin != origin:
                 hint = "give this one another name with --repository; after a move, --force takes the name over"
                 raise RefusedError(f"the lake has another repository {name}: {head.origin}, not {origin}", hint=hint)
             if head.digest == planned.digest and not bucket.unreadable:
-                return PushResult(head, "unchanged")
+                if committed_at <= head.committed_at or commit_name == head.commit or dry_run:
+                    return PushResult(head, "unchanged")
+                if not lake.commit(planned):  # that this commit has the same state: an older one is then older
+                    continue
+                return PushResult(planned, "unchanged")
             if committed_at < head.committed_at:
                 return PushResult(head, "older", unreadable=bucket.unreadable)
         stored = {} if is_whole else _stored_digests(lake, bucket, name)
@@ -168,6 +175,8 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
     result: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in map(json.loads, rows.shared.get("records", ())):
         record_id = row.pop("id")
+        if row["origin"]:
+            continue  # its own repository pushes it
         body_terms = list(map(stem, words(f"{row['summary'] or ''} {row['body']}")))
         text_key = hashlib.sha256(" ".join(body_terms).encode()).hexdigest()[:32]
         row |= title_fields(row["title"])
@@ -184,10 +193,29 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
         fields = title_fields(row["option"])
         row["option_key"] = None if fields["negated"] else fields["title_key"]  # who rejects "no X" is not against X
         result[row["record_id"]]["rejected"].append(row)
-    for table in ("links", "votes"):
-        for row in map(json.loads, rows.shared.get(table, ())):
-            result[row["record_id"]][table].append(row)
+    for row in map(json.loads, rows.shared.get("votes", ())):
+        result[row["record_id"]]["votes"].append(row)
+    for row in _links(workspace, list(map(json.loads, rows.shared.get("links", ())))):
+        result[str(row["record_id"])]["links"].append(row)
     return {record_id: tables for record_id, tables in result.items() if tables["records"]}
+
+
+def _links(workspace: Workspace, rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield links; one to an inherited record names its repository, and an override is one link."""
+    repositories = {entry.name: source_repository(entry) for entry in workspace.config.extends}
+    overrides = {(row["record_id"], row["target"]) for row in rows if row["rel"] == OVERRIDES}
+    for row in rows:
+        source, _, record_id = str(row["target"]).partition(":")
+        if source not in repositories:
+            yield row
+        elif not (row["derived"] and (row["record_id"], row["target"]) in overrides):
+            yield {**row, "target": f"{repositories[source]}:{record_id}", "target_id": None}
+
+
+def source_repository(source: Extension) -> str:
+    """Return the name under which a source of records pushes itself: the path of its address, `acme/decisions`."""
+    address = re.sub(r"^[a-z+]+://[^/]*|^[^/:]*:", "", source.address).strip("./").removesuffix(".git")
+    return source.repository or address or source.name
 
 
 def title_fields(title: str) -> Row:
@@ -203,9 +231,11 @@ def _digest(tables: Mapping[str, Sequence[Row]]) -> str:
 
 
 def _plan(
-    name: str, commit: str, committed_at: str, digests: Mapping[str, str], numbers: tuple[int, int], origin: str
-) -> Push:
-    lines = "\n".join(f"{record_id} {digest}" for record_id, digest in sorted(digests.items()))
+    name: str, commit: str, committed_at: str, digests: Mapping[str, str], numbers: tuple[int, int],
+    sources: tuple[str, str],
+) -> Push:  # fmt: skip
+    origin, extends = sources
+    lines = "\n".join([*(f"{record_id} {digest}" for record_id, digest in sorted(digests.items())), extends])
     return Push(
         repository=name,
         sequence=numbers[0],
@@ -215,6 +245,7 @@ def _plan(
         pushed_at=format_time(datetime.now(UTC)),
         records=len(digests),
         digest=hashlib.sha256(lines.encode()).hexdigest(),
+        extends=extends,
         origin=origin,
     )
 

@@ -31,7 +31,8 @@ CREATE TABLE lake_records (
     updated_at TIMESTAMP,
     title_key VARCHAR,
     text_key VARCHAR,
-    negated BOOLEAN
+    negated BOOLEAN,
+    data VARCHAR
 );
 
 CREATE TABLE lake_scopes (

@@ -4,7 +4,7 @@ CREATE TEMPORARY VIEW records AS
 SELECT
     r.repository, r.record_id AS id, r.uid, r.kind, r.title, r.status, r.phase, r.project, r.feature, r.category,
     r.date, r.summary, r.body, r.priority, r.confidence, r.path, r.source_path, r.author, r.author_role,
-    r.author_model, r.created_at, r.updated_at, r.title_key, r.text_key, r.negated
+    r.author_model, r.created_at, r.updated_at, r.title_key, r.text_key, r.negated, r.data
 FROM lake_records AS r
 JOIN lake_current AS c ON c.repository = r.repository AND c.record_id = r.record_id AND c.sequence = r.sequence;
 
@@ -31,5 +31,5 @@ FROM lake_rejected AS o
 JOIN lake_current AS c ON c.repository = o.repository AND c.record_id = o.record_id AND c.sequence = o.sequence;
 
 CREATE TEMPORARY VIEW repositories AS
-SELECT h.repository, h.commit, h.committed_at, h.pushed_at, h.records, h.schema_version
+SELECT h.repository, h.commit, h.committed_at, h.pushed_at, h.records, h.extends, h.schema_version
 FROM lake_heads AS h;

@@ -400,6 +400,7 @@ def _record_row(record: Record, inbox: bool) -> Row:
         "searched": status.searched,
         "shown": status.shown,
         "inbox": inbox,
+        "origin": record.origin or None,
         "project": _text(data, "project"),
         "feature": _text(data, "feature"),
         "category": _text(data, "category"),
@@ -513,7 +514,7 @@ def _time(at: datetime) -> str:
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
 
 
-FORMAT_VERSION = 7
+FORMAT_VERSION = 8
 
 
 def meta_of(workspace: Workspace, commit: str | None) -> dict[str, str | None]:

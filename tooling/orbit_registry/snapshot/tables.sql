@@ -12,6 +12,7 @@ CREATE TABLE records (
     searched BOOLEAN NOT NULL,
     shown BOOLEAN NOT NULL,
     inbox BOOLEAN NOT NULL,
+    origin VARCHAR,
     project VARCHAR,
     feature VARCHAR,
     category VARCHAR,

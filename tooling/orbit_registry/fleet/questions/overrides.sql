@@ -1,5 +1,5 @@
 -- title: Decisions of the organisation that are overridden
--- answers: Which decision of another repository does a record contradict, amend or supersede, and where?
+-- answers: Which decision of another repository does a record override, contradict, amend or supersede, and where?
 SELECT
     l.target AS decision,
     o.title AS title,
@@ -13,5 +13,5 @@ JOIN records AS r ON r.repository = l.repository AND r.id = l.record_id
 LEFT JOIN records AS o
     ON o.id = SPLIT_PART(l.target, ':', 2)
     AND (o.repository = SPLIT_PART(l.target, ':', 1) OR o.repository LIKE CONCAT('%/', SPLIT_PART(l.target, ':', 1)))
-WHERE l.rel IN ('contradicts', 'amends', 'supersedes') AND l.target LIKE '%:%' AND l.target NOT LIKE '%://%'
+WHERE l.rel IN ('overrides', 'contradicts', 'amends', 'supersedes') AND l.target LIKE '%:%' AND l.target NOT LIKE '%://%'
 ORDER BY decision, overridden_in, overridden_by, title
