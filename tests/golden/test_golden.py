@@ -60,6 +60,7 @@ def normalised(text: str, root: Path) -> str:
     text = re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC|20\d\d-\d\d-\d\dT[\d:]+\.\d+Z", "WHEN", text)
     text = re.sub(r"\b[0-9a-f]{16,64}\b|(?<=digest )[0-9a-f]{12}\b", "DIGEST", text)
     text = re.sub(r'("count": \d+,\s+"score": )[\d.]+', r"\1SCORE", text)  # a vote weighs less from day to day
+    text = re.sub(r"weighing [\d.]+ now", "weighing SCORE now", text)
     text = re.sub(r'"(seconds|ms|p50|p99)": [\d.]+', r'"\1": TIME', text)
     text = re.sub(r'\d+ bytes, NOW|"bytes": \d+', "BYTES", text)  # of a log, whose lines hold times
     text = re.sub(r'"until": "20[^"]+"', '"until": "WHEN"', text)

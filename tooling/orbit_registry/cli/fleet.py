@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from shlex import quote
 
 import click
 
-from orbit_registry.cli.output import emit, format_option, open_registry, plural, warn_of_unread
+from orbit_registry.cli.output import emit, format_option, open_registry, plural, print_diagnostics, warn_of_unread
+from orbit_registry.cli.publish import need_site
 from orbit_registry.fleet.compact import GRACE_HOURS, compact, removal, remove, repositories
 from orbit_registry.fleet.database import query
 from orbit_registry.fleet.inherit import Update, update
@@ -216,6 +218,32 @@ def _update_text(each: Update) -> str:
     rows = (("+", each.added), ("~", each.changed), ("-", each.gone))
     lines = [f"  {mark} {each.name}:{record_id}" for mark, ids in rows for record_id in ids]
     return "\n".join([f"{each.name}: {counts}, {plural(each.records, 'record')} in all", *lines, f"  {each.digest}"])
+
+
+@group.command("site")
+@click.argument("dest", type=click.Path(file_okay=False, path_type=Path))
+@LAKE
+@click.option("--title", default="Decisions of all repositories", show_default=True, help="The name of the site.")
+@click.option("--base-url", help="Its final address: https://example.org/decisions/")
+@format_option
+def site_command(dest: Path, lake: str, title: str, base_url: str | None, output: str) -> None:
+    """Write one site about all repositories.
+
+    It has a page for each question of the report, the repositories and their decisions.
+
+    \b
+    orbit fleet site fleet-site --lake s3://decisions/lake
+    """
+    need_site()
+    from orbit_registry.site.fleet import build_fleet_site  # only where its libraries are known to be there
+
+    source = Lake(lake)
+    result = build_fleet_site(source, dest.resolve(), title, base_url)
+    if output == "text":
+        print_diagnostics(result.diagnostics)
+    text = f"{plural(result.pages, 'page')}: {plural(result.written, 'file')} written\n{result.out}"
+    emit(output, result.as_data(), text, ok=result.ok, diagnostics=result.diagnostics)
+    _warn_of_damage(source)
 
 
 def _warn_of_damage(lake: Lake) -> None:

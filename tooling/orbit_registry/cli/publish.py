@@ -57,7 +57,7 @@ def build(out: Path, base_url: str | None, strict: bool, output: str) -> None:
 
     orbit site build --out site
     """
-    _need_extra()
+    need_site()
     from orbit_registry.site.build import build_site  # only where its libraries are known to be there
 
     with _progress_display() as progress:
@@ -85,7 +85,7 @@ def serve(port: int, out: Path | None) -> None:
 
     orbit site serve --port 8001
     """
-    _need_extra()
+    need_site()
     from orbit_registry.site.serve import serve_site  # only where its libraries are known to be there
 
     with contextlib.ExitStack() as display:
@@ -98,7 +98,8 @@ def serve(port: int, out: Path | None) -> None:
         serve_site(open_registry(), port=port, out=out.resolve() if out else None, say=say, progress=progress)
 
 
-def _need_extra() -> None:
+def need_site() -> None:
+    """Raise where the site's packages are not installed."""
     modules = ("material", "mdit_py_plugins", "mkdocs", "nh3")
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:
