@@ -185,7 +185,7 @@ def build(session: nox.Session) -> None:
     session.run(str(clean / "bin/python"), "-m", "pip", "install", "--quiet", f"{wheel}[site]", external=True)
     pytest = environment(session, "mcp", "site", "test") / "pytest"
     pages = "tests/acceptance/test_first_steps.py"
-    session.run(str(pytest), pages, external=True, env={"ORBIT_BIN": str(clean / "bin")})
+    session.run(str(pytest), "-n", "auto", pages, external=True, env={"ORBIT_BIN": str(clean / "bin")})
 
 
 @nox.session(default=False)

@@ -25,11 +25,7 @@ COUNTS: dict[str, tuple[int, int, dict[str, int]]] = {
     "adr__madr": (27, 8, {"unknown": 18, "proposed": 1}),
     "alphagov__govuk-infrastructure": (25, 1, {"accepted": 23, "deprecated": 1}),
     "arachne-framework__architecture": (17, 0, {"proposed": 16, "accepted": 1}),
-    "cometbft__cometbft": (
-        128,
-        33,
-        {"accepted": 59, "proposed": 22, "unknown": 9, "rejected": 4, "deprecated": 1},
-    ),
+    "cometbft__cometbft": (128, 33, {"accepted": 59, "proposed": 22, "unknown": 9, "rejected": 4, "deprecated": 1}),
     "curie-eng__curie": (115, 2, {"accepted": 98, "proposed": 13, "superseded": 2}),
     "joshrotenberg__adrs": (17, 1, {"accepted": 10, "proposed": 5, "superseded": 1}),
     "kamp-us__phoenix": (320, 0, {"accepted": 266, "superseded": 41, "proposed": 9, "deprecated": 2, "unknown": 2}),

@@ -158,8 +158,7 @@ def test_a_merged_branch_keeps_its_proof_and_a_signed_merge_is_one(signed: Proje
 
 
 @pytest.mark.parametrize(
-    "change",
-    ["a key of its own", "another requirement", "no configuration", "an ignored code", "a baseline"],
+    "change", ["a key of its own", "another requirement", "no configuration", "an ignored code", "a baseline"]
 )
 def test_a_change_cannot_approve_itself(signed: Project, change: str) -> None:
     signed.git("checkout", "-qb", "work")

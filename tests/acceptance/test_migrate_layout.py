@@ -61,8 +61,7 @@ def dated(root: Path) -> dict[str, str]:
     more = ("", f"superseded_by: {names[2]}\n", f"supersedes: {names[1]}\n")
     for number, name in enumerate(names):
         write(
-            folder / name / "learning.yaml",
-            text(name, number, "superseded" if number == 1 else "active", more[number]),
+            folder / name / "learning.yaml", text(name, number, "superseded" if number == 1 else "active", more[number])
         )
         write(folder / name / "votes.jsonl", VOTE.format(id=name))
         write(folder / name / "comments.jsonl", "")

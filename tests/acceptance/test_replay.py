@@ -60,9 +60,7 @@ def top(data: dict[str, Any]) -> dict[str, int]:
     return {entry["id"]: entry["commits"] for entry in data["records"]["top"]}
 
 
-def test_a_record_counts_between_its_commits(
-    project: Project,
-) -> None:
+def test_a_record_counts_between_its_commits(project: Project) -> None:
     started = project.commit("Before there was anything", "src/a.py")
     record_id = project.learn("Retries need a key", "src/**")
     project.commit(f"Note {record_id}", "src/a.py")

@@ -7,11 +7,15 @@ from typing import Any
 
 import click
 import pytest
+from tests.bench.measurements import MEASUREMENTS
+from tests.bench.report import RECALL
 from tests.contracts.test_documented_once import DOCS, PAGES, ROOT, settings
 
+from orbit_registry.agents.agent import JsonHooks, hook_agents, load_agent
 from orbit_registry.analytics.prove import MEASURES
 from orbit_registry.cli.main import orbit
 from orbit_registry.cli.reference import reference
+from orbit_registry.hook import client
 from orbit_registry.hook.context import MIN_RELEVANCE
 from orbit_registry.importers.orbit_files import LONGEST_SUMMARY
 from orbit_registry.model.freshness import WINDOWS
@@ -111,3 +115,41 @@ def test_figures_of_modules_equal_those_of_the_schema() -> None:
     assert (freshness["stable_days"], freshness["volatile_days"]) == (WINDOWS["stable"], WINDOWS["volatile"])
     assert longest["learning"] == LONGEST_SUMMARY
     assert f"edits this code ({longest['adr']} characters)." in reference()["commands/adr.md"]
+
+
+BENCHMARKS = Path(__file__).parents[2] / "docs/explanation/benchmarks.md"
+
+
+def test_the_table_of_costs_has_measurements_alone() -> None:
+    figures, _, by_hand = BENCHMARKS.read_text("utf-8").partition(f"\n{RECALL}\n")
+    costs = figures.partition("\n## Costs\n")[2].partition("\n## ")[0]
+    names = {measurement.name for measurement in MEASUREMENTS}
+    assert {row.split("|")[1].strip() for row in costs.splitlines()[4:] if row} <= names
+    assert "\n## Measured by hand\n" in by_hand
+
+
+HOOKS = (ROOT / "docs/reference/hooks.md").read_text("utf-8")
+each_agent = pytest.mark.parametrize("name", hook_agents())
+
+
+@each_agent
+def test_an_agent_stands_on_the_page(name: str) -> None:
+    agent = load_agent(name)
+    _, _, section = HOOKS.partition(f"\n## {agent.title}\n")
+    section = section.partition("\n## ")[0]
+    evidence = f"{'Proven' if agent.proven else 'Unproven'}: {agent.evidence}."
+    assert evidence in " ".join(section.split())
+    for scope, file in agent.settings.items():
+        assert f"| `{scope}` | `{file.path}`" in section
+        assert not file.home or f"`{file.home}`" in section
+        if isinstance(file.format, JsonHooks):
+            assert [event for event in file.format.events if f"`{event}`" not in section] == []
+
+
+@each_agent
+def test_an_agent_has_recorded_payloads(name: str) -> None:
+    module = client.load_agent(name)
+    assert callable(module.read)
+    assert callable(module.reply)
+    if any(isinstance(file.format, JsonHooks) for file in load_agent(name).settings.values()):
+        assert list((ROOT / "tests/cases/hooks" / name).glob("*.json")) != []

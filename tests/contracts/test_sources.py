@@ -1,6 +1,7 @@
-"""The house rules that a linter has no word for, held over every Python file of the repository."""
+"""The house rules for Python files that a linter has no word for, and a hint in every error."""
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -9,6 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+import pytest
+
+from orbit_registry import errors
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLING = ROOT / "tooling"
@@ -146,3 +151,17 @@ EMPTY_NAMES = {"one", "said", "held", "found", "asked", "given", "told", "named"
 def test_names_say_what_they_hold() -> None:
     empty = {path: EMPTY_NAMES & source(path).variables for path in SOURCES if path.name != "registry.py"}
     assert {path: names for path, names in empty.items() if names} == {}
+
+
+PACKAGE = Path(errors.__file__).parent
+TREE = [error for error in vars(errors).values() if isinstance(error, type) and issubclass(error, errors.OrbitError)]
+
+
+@pytest.mark.parametrize("error", TREE, ids=lambda error: str(error.__name__))
+def test_no_error_is_made_without_a_hint(error: type[errors.OrbitError]) -> None:
+    assert inspect.signature(error).parameters["hint"].default is inspect.Parameter.empty
+
+
+def test_no_hint_is_empty() -> None:
+    texts = {file.relative_to(PACKAGE): file.read_text("utf-8") for file in PACKAGE.rglob("*.py")}
+    assert [file for file, text in texts.items() if re.search(r"""\bhint=(""|'')[,)\n]""", text)] == []

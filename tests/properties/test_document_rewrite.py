@@ -114,12 +114,7 @@ def test_every_text_is_read(text: str, path: str) -> None:
     find_citations(text, FORMS, document.code)
 
     for entry in file.entries:
-        places = [
-            entry.span,
-            *entry.title_spans,
-            *entry.number_spans,
-            *(fact.span for fact in entry.facts),
-        ]
+        places = [entry.span, *entry.title_spans, *entry.number_spans, *(fact.span for fact in entry.facts)]
         assert all(0 <= span.start <= span.end <= len(text) for span in places)
         assert all(0 <= section.body.start <= section.body.end <= len(text) for section in entry.sections)
         for status in ("accepted", "Superseded by ADR-2"):

@@ -251,10 +251,7 @@ PUSHED_BY_ID: Mapping[str, Surface] = {
     "orbit brief": cli("brief", "--text", "task.txt"),
     "mcp brief": mcp("brief", text="{}"),
 }
-PUSHED_BY_TITLE: Mapping[str, Surface] = {
-    **PUSHED_BY_ID,
-    "sql search": sql("SELECT id FROM search('{}')"),
-}
+PUSHED_BY_TITLE: Mapping[str, Surface] = {**PUSHED_BY_ID, "sql search": sql("SELECT id FROM search('{}')")}
 PUSHED_BY_PATH: Mapping[str, Surface] = {
     "hook at a tool call": hook(TOOL, path=True),
     "orbit match": cli("match", "{}"),

@@ -1,12 +1,20 @@
-"""Records at the command line: found by any name, narrowed, fed from files and pipes, and decided by people."""
+"""Records at the command line: shown, updated and named by any id; streams that end early; what an agent may not do."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import write
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.model.kind import Kind, load_kinds
+from orbit_registry.operations.lifecycle import change_fields, supersede
+from orbit_registry.registry import Registry
+from orbit_registry.workspace.author import Author
 
 
 def test_a_reader_that_leaves_early_is_no_error(shell: Any) -> None:
@@ -28,3 +36,116 @@ def test_output_that_a_full_disk_refuses_is_no_bug(shell: Any) -> None:
             done = subprocess.run([*program, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         assert (done.returncode, "can't be written" in done.stderr, "Traceback" in done.stderr) == (1, True, False)
     assert "Printed nowhere" in shell("list")[1]
+
+
+def test_the_facade_takes_paths_from_the_root(shell: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    from orbit_registry.errors import UsageError
+    from orbit_registry.registry import Registry
+
+    registry = Registry.open(shell.root)
+    monkeypatch.chdir(tmp_path)
+    assert [entry.as_data()["id"] for entry in registry.match(["src/app.py", "./src//x.py"])] == ["ADR-0001"]
+    assert [entry.as_data()["id"] for entry in registry.explain("src/app.py")] == ["ADR-0001"]
+    for path in ("/src/app.py", "../src/app.py", "src/../../x"):
+        with pytest.raises(UsageError):
+            registry.match([path])
+
+    monkeypatch.chdir(shell.root / "src")
+    for command in (["match"], ["explain"]):
+        assert "ADR-0001" in shell(*command, "app.py")[1]
+        assert shell(*command, "../../app.py")[0] == 2
+    assert shell("check", "../src/")[0] == 0
+    assert shell("check", "../..")[0] == 2
+
+
+@pytest.mark.parametrize(
+    "words", ["learning vote 1 --task T-1", "rule update adr-0001 --tag x", "learning retire ADR-1"]
+)
+def test_a_loose_id_of_another_kind_is_refused(shell: Any, words: str) -> None:
+    code, _, errors = shell(*words.split())
+    assert (code, "ADR-0001 is a decision" in errors) == (2, True)
+
+
+def test_an_empty_text_is_refused(shell: Any) -> None:
+    Path(shell.body).write_text(" \n", "utf-8")
+    code, _, errors = shell("adr", "add", "Use DuckDB", "--body-file", shell.body)
+    assert (code, "the text is empty" in errors) == (2, True)
+
+
+def test_a_file_that_is_no_text_is_named_once_with_its_line(shell: Any) -> None:
+    file = f".orbit/learnings/{shell.learning}/learning.yaml"
+    Path(file).write_bytes(b"id: x\n\xff")
+    assert (
+        shell("list")[2] == f"1 record could not be read: {file}:2:1: not valid UTF-8 (byte 0xff); run `orbit check`\n"
+    )
+    assert f"can't be read: {file}:2:1: not valid UTF-8 (byte 0xff)\n" in shell("show", shell.learning)[2]
+    Path("docs/adr/0001-use-sqlite.md").write_bytes(b"# \xff")
+    assert "its document can't be read: docs/adr/0001-use-sqlite.md:1:3: not valid UTF-8" in shell("show", "1")[2]
+
+
+def test_a_record_in_a_folder_of_another_name_is_found_by_its_id(shell: Any) -> None:
+    Path(f".orbit/learnings/{shell.learning}").rename(".orbit/learnings/other")
+    assert f"the record {shell.learning} is in the folder other/" in shell("show", shell.learning)[2]
+
+
+@pytest.mark.parametrize("any_id", ["1", "adr-1", "adr-0001", "ADR-0001"])
+def test_a_broken_record_is_named_with_its_file(shell: Any, any_id: str) -> None:
+    file = Path(".orbit/adrs/ADR-0001/adr.yaml")
+    file.write_text(file.read_text("utf-8").replace("title: ", "title: ["), "utf-8")
+    code, _, errors = shell("show", any_id)
+    assert (code, f"ADR-0001 can't be read: {file}:" in errors) == (1, True)
+
+
+@pytest.fixture
+def file(shell: Any) -> Path:
+    """Return the learning's file, with a comment and a field that only a person knows."""
+    result = Path(shell.root) / f".orbit/learnings/{shell.learning}/learning.yaml"
+    result.write_text(result.read_text("utf-8") + "x-own: 1 # mine\n", "utf-8")
+    return result
+
+
+def test_a_dry_run_is_a_diff_that_git_applies(shell: Any, file: Path) -> None:
+    """It changes nothing, and says what would."""
+    before = file.read_bytes()
+
+    code, out, _ = shell("learning", "update", shell.learning, "--summary", "Look twice", "--dry-run")
+
+    assert (code, file.read_bytes()) == (0, before)
+    assert "-summary: Look before you leap\n+summary: Look twice\n" in out
+    subprocess.run(["git", "apply"], input=out, cwd=shell.root, text=True, check=True)
+    assert "summary: Look twice\n" in file.read_text("utf-8")
+
+
+@pytest.mark.parametrize("kind", list(load_kinds()), ids=lambda kind: kind.name)
+def test_every_command_that_is_named_for_a_status_is_one(shell: Any, kind: Kind) -> None:
+    """Whatever a record is, the commands that would change it can be asked for help."""
+    ways = " ".join(kind.transitions_help(status, "ID") for status in kind.statuses.values())
+    names = sorted(set(re.findall(r"`orbit ([a-z]+ [a-z]+) ID(?: --with NEW)?`", ways)))
+    assert ways.count("`") == 2 * len(re.findall(r"`orbit [a-z]+ [a-z]+ ID(?: --with NEW)?`", ways))
+    assert names
+    assert [command for command in names if shell(*command.split(), "--help")[0]] == []
+
+
+def files(root: Path) -> dict[str, bytes]:
+    """Return every file that git would see."""
+    result = (path for path in root.rglob("*") if path.is_file() and not {".git", "state"} & set(path.parts))
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in result}
+
+
+def test_an_agent_may_make_a_workspace(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    write(git_repo, "docs/adr/0008-choice.md", "# 8. Choice\n\n## Status\n\nAccepted\n\n## Decision\n\nThat.\n")
+    monkeypatch.chdir(git_repo)
+    assert Registry.init(git_repo).created
+    assert list((git_repo / ".orbit").glob("adrs/*")) == []
+
+
+def test_no_door_of_the_store_leads_around_the_rule(shell: Any) -> None:
+    agent = Author("bot", "agent")
+    workspace = Registry.open(shell.root).workspace
+    before = files(shell.root)
+    with pytest.raises(RefusedError, match="is accepted"):
+        supersede(workspace, "ADR-0001", "ADR-0002", author=agent)
+    with pytest.raises(RefusedError, match="is active"):
+        change_fields(workspace, shell.learning, lambda data: {**data, "summary": "Other"}, author=agent)
+    assert files(shell.root) == before

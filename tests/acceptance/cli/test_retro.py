@@ -1,5 +1,6 @@
-"""`orbit retro` with a file or flags."""
+"""`orbit retro`, `orbit fail`, `orbit ensure` and `orbit note`."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,12 @@ from typing import Any
 import pytest
 from tests.files import write
 
+from orbit_registry.hook.events import Event, append
+from orbit_registry.model.freshness import expires_at
+from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.retro import failures
+from orbit_registry.retro.ensure import EnsureRequest, ensure
 from orbit_registry.retro.failures import Target
 from orbit_registry.retro.form import Outcome, Retro
 from orbit_registry.retro.keep import record_retro
@@ -64,3 +70,97 @@ def test_an_invalid_retro_is_refused(shell: Any, message: str, words: str) -> No
     assert words in err
     assert "Traceback" not in err
     assert files(shell.root) == before
+
+
+WHY = ("--reason", "the sandbox has no browser")
+
+
+def open_failure(target: str, now: datetime) -> Record | None:
+    return failures.open_failure(Registry.open().collection.records, failures.read_target(target), now)
+
+
+def test_a_failure_expires_and_stays_as_history(shell: Any) -> None:
+    assert shell("fail", "story:shop:S-1", *WHY, "--attempts", "3")[0] == 0
+    assert shell("fail", "story:shop:S-2", *WHY, "--ttl-days", "0")[0] == 0
+    record = open_failure("story:shop:S-1", datetime.now(UTC))
+    assert record is not None
+    end = expires_at(record)
+    assert end is not None
+    started = end - timedelta(days=7)
+
+    assert open_failure("story:shop:S-1", started + timedelta(days=6, hours=23)) is not None
+    assert open_failure("story:shop:S-1", started + timedelta(days=7)) is None
+    assert open_failure("story:shop:S-2", started + timedelta(days=7000)) is not None
+
+    later = started + timedelta(days=8)
+    again, is_new = failures.fail(Registry.open().workspace, failures.read_target("story:shop:S-1"),
+                                  {"reason": "still none"}, ADA, later)  # fmt: skip
+    assert is_new
+    assert again.id != record.id
+    assert {entry.id for entry in Registry.open().collection.records.of_kind("failure")} >= {record.id, again.id}
+
+
+def test_a_repeated_failure_starts_its_days_again(shell: Any) -> None:
+    assert shell("fail", "story:shop:S-1", *WHY)[0] == 0
+    now, target = datetime.now(UTC), failures.read_target("story:shop:S-1")
+
+    _, is_new = failures.fail(Registry.open().workspace, target, {"reason": "still none"}, ADA, now + timedelta(days=6))
+
+    assert not is_new
+    assert open_failure("story:shop:S-1", now + timedelta(days=12)) is not None
+    assert open_failure("story:shop:S-1", now + timedelta(days=14)) is None
+
+
+def test_a_concurrent_decision_is_written_once(shell: Any) -> None:
+    registry = Registry.open(shell.root)
+    author, workspace = registry.author(), registry.workspace
+    learning = EnsureRequest("learning", "meeting/7/1", {"summary": "Name each lock"})
+    decision = EnsureRequest("adr", "meeting/7/2", {"title": "Use one queue"})
+    message = ensure(workspace, [learning, decision], author)
+    assert message[1].record is not None
+    folder, record_id = workspace.root / message[1].record.folder, message[1].record.id
+    away = folder.rename(shell.root / "away")
+
+    def meanwhile(_: Record) -> EnsureRequest:
+        away.rename(folder)
+        return learning
+
+    again = ensure(workspace, [replace(learning, join=meanwhile), decision], author)
+
+    assert [(entry.outcome, entry.reason) for entry in again] == [
+        ("unchanged", ""),
+        ("refused", f"{record_id} says meeting/7/2 since just now; `orbit show {record_id}`"),
+    ]
+    assert [entry.id for entry in registry.collection.records if entry.text("key") == "meeting/7/2"] == [record_id]
+
+
+def test_a_broken_cache_stops_no_producer(shell: Any) -> None:
+    shell("sync")
+    cache = shell.root / ".orbit/state/cache"
+    for file in cache.rglob("*"):
+        if file.is_file():
+            file.write_bytes(b"\x00garbage")
+    assert shell("ensure", "learning", "--key", "d/1", "--title", "Name each lock")[0] == 0
+    for file in sorted(cache.rglob("*"), reverse=True):
+        file.rmdir() if file.is_dir() else file.unlink()
+    cache.rmdir()
+    cache.write_text("no folder", "utf-8")
+    assert shell("ensure", "learning", "--key", "d/2", "--title", "Close what you open")[0] == 0
+    assert shell("retro", "--loop", "L-1", "--worked", "A plan of one page was read by all")[0] == 0
+
+
+def test_a_note_clears_the_finding_of_the_gate(shell: Any) -> None:
+    for name in ("retrieval", "stop"):
+        event = Event("hook:Stop", 1_790_000_000)
+        event.name, event.session, event.agent, event.hits = name, "s-1", "claude", ["ADR-0001"]
+        append(str(shell.root), event)
+    code, envelope = shell.json("check", "--loop")
+    (finding,) = envelope["diagnostics"]
+    assert (code, finding["code"], finding["line"]) == (1, "ORB920", 2)
+    turn = finding["hint"].split("--turn ")[1].split(",")[0]
+    assert shell("note", "--skip-reason", "no-new-information", "--turn", turn)[0] == 0
+    assert shell("check", "--loop")[:2] == (0, "3 events checked: nothing found\n")
+    assert shell("check", "--loop", "--fix")[0] == shell("check", "--since", "2")[0] == 2
+    code, out, _ = shell("check", "--events", "missing.jsonl", "--format", "github")
+    assert (code, out.startswith("::error file=missing.jsonl")) == (1, True)
+    assert shell("check", "--loop", "--since", "1")[:2] == (0, "1 event checked: nothing found\n")

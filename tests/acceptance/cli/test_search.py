@@ -1,9 +1,13 @@
-"""A search in SQL finds what the command line finds."""
+"""`orbit search`, `orbit match`, `orbit explain` and `orbit coverage`."""
 
+import json
+import posix
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from jsonschema import Draft202012Validator
 
 from orbit_registry.mcp import read_tools
 from orbit_registry.mcp.tools import Caller, ToolCall
@@ -32,3 +36,30 @@ def test_a_question_in_sql_finds_the_same(shell: Any, text: str) -> None:
     if not duckdb.__version__.startswith("1."):  # which can't ask it once for each row
         each = shell.data("query", "SELECT count(*) AS n FROM records, LATERAL (FROM search(title))")
         assert each[0]["n"] > 0
+
+
+SCHEMAS = Path(__file__).parents[3] / "docs" / "schemas"
+
+
+def data_of(shell: Any, *arguments: str) -> Any:
+    code, envelope = shell.json(*arguments)
+    assert code == 0
+    schema = json.loads((SCHEMAS / f"{arguments[0]}.schema.json").read_text("utf-8"))
+    assert list(Draft202012Validator(schema).iter_errors(envelope)) == []
+    return envelope["data"]
+
+
+def test_the_project_of_the_environment_counts_unless_another_is_named(
+    shell: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("shop", "billing"):
+        shell.learn(f"For {name}", "--path", "src/**", "--project", name)
+    monkeypatch.setitem(posix.environ, b"ORBIT_PROJECT", b"billing")  # what a process is started with
+
+    def titles(*more: str) -> set[str]:
+        return {match["title"] for match in data_of(shell, "match", "src/app.py", *more)["matches"]}
+
+    assert titles() == {"For billing", "Use SQLite"}
+    assert titles("--project", "shop") == {"For shop", "Use SQLite"}
+    assert {row["why"] for row in data_of(shell, "explain", "src/app.py")["verdicts"]} == {"pushed", "project"}
+    assert data_of(shell, "coverage")["broad"] == []

@@ -37,9 +37,7 @@ def _claude(session: str, root: str, acts: Iterator[Act]) -> Iterator[dict[str, 
     contents: list[tuple[str, object]] = []
     for number, (mark, text, output, failed) in enumerate(acts):
         if mark in "><":
-            contents.append(
-                ("user", text) if mark == ">" else ("assistant", [{"type": "text", "text": text}]),
-            )
+            contents.append(("user", text) if mark == ">" else ("assistant", [{"type": "text", "text": text}]))
             continue
         tool, arguments = {
             "$": ("Bash", {"command": text, "description": "Run it"}),

@@ -1,5 +1,6 @@
-"""Options made of a kind's schema, and edits made of options: lists grow and shrink, what isn't named stays."""
+"""Options made of a kind's schema, edits made of options, and tables as people read them."""
 
+import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from orbit_registry.cli.fields import add_options, evidence_from, fields_from, merged_edit, setting_from, update_options
 from orbit_registry.errors import RefusedError
+from orbit_registry.formats.untrusted import json_text, visible
 from orbit_registry.model.kind import Kind, load_kinds
 
 CASES = Path(__file__).parents[2] / "cases" / "kinds"
@@ -141,3 +143,16 @@ def test_a_reference_may_hold_colons() -> None:
 )
 def test_a_setting_is_a_field_and_yaml(text: str, setting: tuple[str, object]) -> None:
     assert setting_from(load_kinds()["learning"], text) == setting
+
+
+def test_control_characters_are_shown_not_sent() -> None:
+    assert visible("a\tb\nc\x1b[31m\x07\u202e") == "a\tb\nc\\x1b[31m\\x07\\u202e"
+
+
+def test_what_nobody_sees_or_no_output_takes_is_written_out() -> None:
+    assert visible("a\U000e0072\u200b\ud800") == "a\\U000e0072\\u200b\\ud800"
+    text = {"é\ud800": ["\udfff\x9b31m\u202e\u2028\U000e0072\x7f"]}
+    stored = json_text(text)
+    assert stored.encode().decode() == stored
+    assert visible(stored) == stored
+    assert json.loads(stored) == text

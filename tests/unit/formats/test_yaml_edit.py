@@ -59,11 +59,7 @@ def changed_lines(new: dict[str, Any]) -> tuple[list[str], list[str]]:
             ['summary: "Look before \\"you\\" leap"   # one line'],
             ['summary: "A \\"b\\" \\\\ c"   # one line'],
         ),
-        (
-            {"scope": {"paths": ["src/**", "lib/**", "new/**"], "tags": ["a", "b"]}},
-            [],
-            ['        - "new/**"'],
-        ),
+        ({"scope": {"paths": ["src/**", "lib/**", "new/**"], "tags": ["a", "b"]}}, [], ['        - "new/**"']),
         ({"scope": {"paths": ["lib/**"], "tags": ["a", "b"]}}, ["        - src/**"], []),
         (
             {"scope": {"paths": ["src/**", "lib/**"], "tags": ["a", "c"]}},

@@ -1,5 +1,7 @@
-"""Where a payload's paths are, and which of them are the project's; whatever is written there, nothing leads out."""
+"""A payload as a call: its JSON, the paths in it that are the project's, and what its command is for."""
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from orbit_registry.agents import gemini
 from orbit_registry.hook.call import LONGEST_PATH, MOST_PATHS, Call, in_project, named_paths, patch_paths, path_words
 from orbit_registry.hook.payload import take_prompt, take_tool
 from orbit_registry.hook.project import project_paths
+from orbit_registry.hook.purpose import SCRIPTS, TOOLS, WRAPPERS, program_at, purpose_of, purposes_in
 from orbit_registry.hook.shell import paths_in_command
 
 CASES: list[dict[str, Any]] = YAML(typ="safe").load(Path(__file__).parents[2] / "cases/push/calls.yaml")
@@ -161,3 +164,69 @@ def test_only_a_compression_that_was_asked_for_shows_all_anew() -> None:
     payload = {"hook_event_name": "PreCompress", "session_id": "s", "cwd": "/r"}
     paths = [gemini.read({**payload, "trigger": trigger}) for trigger in ("auto", "manual")]
     assert [call is not None and call.context_was_compacted for call in paths] == [False, True]
+
+
+TOOLING = Path(__file__).resolve().parents[3] / "tooling"
+STRANGE = """
+import types
+real = __import__("_json")
+strange = types.ModuleType("_json")
+strange.__dict__.update(real.__dict__)
+def make_scanner(context):
+    context.memo  # the library's own decoder has it, and another may have more
+    return real.make_scanner(context)
+strange.make_scanner = make_scanner
+"""
+
+
+@pytest.mark.parametrize("insides", [f"{STRANGE}\nsys.modules['_json'] = strange", "sys.modules['_json'] = None"])
+def test_json_is_read_by_the_library_as_fallback(insides: str) -> None:
+    program = (
+        f"import sys; sys.path.insert(0, {str(TOOLING)!r})\n{insides}\n"
+        "from orbit_registry.hook.payload import parse_json, to_json\n"
+        "print(parse_json('\\ufeff {\"a\": [1, NaN, \"x\\ty\"]} more'), to_json({'a': 'é'}))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "{'a': [1, nan, 'x\\ty']} {\"a\": \"\\u00e9\"}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "purposes"),
+    [
+        ("pytest -q tests/a.py", "test"), ("cd web && npm run test:unit", "test"),
+        ("source .venv/bin/activate && python3.12 -m pytest", "test"), ("uv run --group test pytest -x", "test"),
+        ("docker compose -f dev.yml exec -T web pytest", "test"), ("docker run --rm -e A=b image pytest", "test"),
+        ("go test ./...", "test"), ("go vet ./...", "lint"), ("cargo nextest run -p core", "test"),
+        ("make -C web lint", "lint"), ("nox -s tests -- -k x", "test"), ("tox -e py311", "test"),
+        ("uv pip install -e .", "install"), ("npx --yes tsc --noEmit", "types"), ("env FOO=1 pytest; echo ok", "test"),
+        ("timeout 60 ruff check . && mypy", "lint types"), ("uv tool run ruff format .", "format"),
+        ("python manage.py test", "test"), ("bash -lc 'npm ci && npm run build'", "install build"),
+        ("ls tests", ""), ("git commit -m 'fix the tests'", ""), ("cat tests/lint", ""), ("mkdir build", ""),
+        ("grep -rn pytest .", ""), ("echo pytest", ""),
+    ],
+)  # fmt: skip
+def test_a_command_has_the_purpose_of_its_programs(command: str, purposes: str) -> None:
+    assert " ".join(paths_in_command(command).purposes) == purposes
+
+
+@pytest.mark.parametrize(
+    ("headline", "purposes"),
+    [
+        ("Tests run with `nox -s tests`; `pytest` fails here: a module is missing.", ["test"]),
+        ("After a change of code `ruff check`, then `uv run pytest` are run.", ["lint", "test"]),
+        ("Dependencies are installed with `pnpm install`.", ["install"]),
+        ("A new file in `src/tests/` is registered in `src/build/index.ts`.", []),
+        ("Prices are rounded half to even.", []),
+    ],
+)
+def test_a_headline_is_about_its_commands_and_nouns(headline: str, purposes: list[str]) -> None:
+    assert purposes_in(headline) == purposes
+
+
+WORDS = st.sampled_from([*" ".join(WRAPPERS).split(), *TOOLS, "-e", "--rm", "A=b", "web", ".", "", "x/python3.1"])
+
+
+@given(st.lists(WORDS, max_size=12))
+def test_any_words_have_a_purpose_or_none(words: list[str]) -> None:
+    assert 0 <= program_at(words) <= len(words) + 2
+    assert purpose_of(words) in {"", *SCRIPTS.values()}

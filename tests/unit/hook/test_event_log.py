@@ -1,4 +1,4 @@
-"""What is read from an event log, whatever stands in it."""
+"""What is written to an event log, and what is read from it, whatever it holds."""
 
 import json
 from pathlib import Path
@@ -7,8 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.analytics.stats import EventCounter, Times
-from orbit_registry.hook.events import Event, append
-from orbit_registry.workspace.event_log import LONGEST_LINE, LoggedEvent, LogScan, log_files, logged_events, read_line
+from orbit_registry.hook.events import FAILED, Event, append
+from orbit_registry.registry import Registry
+from orbit_registry.workspace.event_log import (
+    LONGEST_LINE,
+    LoggedEvent,
+    LogScan,
+    log_files,
+    logged_events,
+    read_line,
+    write_event,
+)
 
 NOW = 1_800_000_000.0
 JSON = st.recursive(
@@ -143,3 +152,16 @@ def test_what_a_session_forgot_it_was_not_shown() -> None:
         [said("retrieval", "L-1"), said("compaction"), said("retrieval", failed="L-1"), said("retrieval", "L-1")]
     )
     assert (events.pairs, events.failed_before["L-1"], events.total.calls) == (2, 1, 3)
+
+
+def test_no_secret_reaches_the_event_log(git_repo: Path) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    Registry.init(git_repo)
+    details = {"target": f"task:{secret}", "asked": [f"see {secret}"], "attempts": 3}
+
+    write_event(Registry.open(git_repo).workspace, FAILED, ["FLR-1"], details)
+
+    log = (git_repo / ".orbit/state/log/events.jsonl").read_text("utf-8")
+    assert secret not in log
+    assert '"target": "task:[redacted: GitHub token]"' in log
+    assert '"attempts": 3' in log

@@ -1,6 +1,7 @@
-"""Calls of the tools, without the protocol: what they answer, what they refuse, and what comes along."""
+"""Calls of the tools, without the protocol: what they answer, what they refuse, and the page that lists them."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,26 @@ from tests.files import commit, events, write
 from tests.unit.enforce.test_run import NO_PRINT, decide
 
 from orbit_registry.cli.main import run
+from orbit_registry.errors import WorkspaceNotFoundError
 from orbit_registry.hook.index import ID, Index
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.sync import open_index
-from orbit_registry.mcp.dispatch import Reply, UnknownToolError, available_tools, listed_tools, reply
+from orbit_registry.mcp import prompts
+from orbit_registry.mcp.dispatch import (
+    ALIASES,
+    LONGEST_ANSWER,
+    PREFIX,
+    Reply,
+    UnknownToolError,
+    available_tools,
+    listed_tools,
+    reply,
+)
+from orbit_registry.mcp.server import open_registry
 from orbit_registry.mcp.tools import Caller
+from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.adr import NewAdr, add_adr
+from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author
 
@@ -334,3 +349,58 @@ def test_a_text_is_checked_before_it_is_written(root: Path, call: Call) -> None:
     (misplaced,) = data(call("check_text", path="src/tmp/x.txt", text="print(1)"))["findings"]
     assert misplaced["check"] == "ADR-0007/layout"
     assert data(call("check_text", path="src/new.py", text="log(1)"))["findings"] == []
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> tuple[Path, Path]:
+    for name in ("one", "two words"):
+        (tmp_path / name).mkdir()
+        setup_workspace(tmp_path / name, load_kinds())
+    return tmp_path / "one", tmp_path / "two words"
+
+
+def test_a_project_that_was_named_is_the_one(roots: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(roots[1])
+    assert open_registry(roots[0], [roots[1].as_uri()]).workspace.root == roots[0]
+
+
+def test_the_first_root_with_a_workspace_counts(roots: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(roots[0])
+    strange = ["https://example.org/x", "file://elsewhere/x", "file:///%00", "file:///", "nonsense"]
+
+    assert open_registry(None, [*strange, roots[1].as_uri()]).workspace.root == roots[1]
+    assert open_registry(None, strange).workspace.root == roots[0]
+
+
+def test_nowhere_is_said_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(WorkspaceNotFoundError) as error:
+        open_registry(None, [])
+    assert "orbit init" in error.value.hint
+
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs/reference/mcp.md").read_text("utf-8")
+ROW = re.compile(r"^\| `(\w+)` \| [^|]+ \| ([^|]*) \|$", re.MULTILINE)
+
+
+def test_the_table_of_tools_is_the_servers() -> None:
+    rows = {name: re.findall(r"`(\w+)`", arguments) for name, arguments in ROW.findall(PAGE)}
+
+    general = [tool for name, tool in available_tools().items() if not name.startswith(PREFIX)]
+    assert rows == {tool.name: list(tool.properties) for tool in general}
+
+
+def test_every_tool_is_tried_by_the_inspector() -> None:
+    called = [name for name, _ in json.loads((ROOT / "tests/cases/mcp/calls.json").read_text("utf-8"))["calls"]]
+
+    assert sorted(called) == sorted(available_tools())
+
+
+def test_the_names_for_one_kind_are_told() -> None:
+    text = " ".join(PAGE.split())
+    assert f"`{PREFIX}search`" in text
+    assert all(f"`{PREFIX}adr.{verb}`" in text for verb in ALIASES["adr"])
+    assert "`orbit.learning.` with " + ", ".join(f"`{verb}`" for verb in ALIASES["learning"][:-1]) in text
+    assert all(f"`{name}`" in text for name in prompts.PROMPTS)
+    assert f"{LONGEST_ANSWER:,} characters" in text

@@ -94,12 +94,7 @@ def test_expired_outweighs_stale_and_keeps_its_reasons() -> None:
     )
     freshness = derive(learning, FilesystemView({"a.py": InputState(OTHER)}), NOW, unmatched_scopes={PATH})
     assert freshness.state is State.EXPIRED
-    assert [reason.cause for reason in freshness.reasons] == [
-        Cause.EXPIRED,
-        Cause.FINGERPRINT,
-        Cause.ANCHOR,
-        Cause.AGE,
-    ]
+    assert [reason.cause for reason in freshness.reasons] == [Cause.EXPIRED, Cause.FINGERPRINT, Cause.ANCHOR, Cause.AGE]
 
 
 def test_evidence_makes_stale_when_all_of_it_is_gone() -> None:

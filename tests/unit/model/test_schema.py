@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.schema import compile_schema
 
@@ -49,3 +50,9 @@ def test_a_schema_may_lack_what_it_does_not_change(tmp_path: Path) -> None:
 
     assert schema.is_valid({**{name: LEARNING[name] for name in LEARNING if name != "summary"}, "status": "open"})
     assert not schema.is_valid(LEARNING)
+
+
+def test_the_published_schema_is_the_package_s() -> None:
+    published = Path(__file__).parents[3] / "docs" / "schemas" / "envelope.schema.json"
+
+    assert published.read_bytes() == ENVELOPE_SCHEMA.read_bytes()

@@ -1,4 +1,4 @@
-"""Records for decisions that stand in documents: which are made, how they find each other, and what stays as it is."""
+"""Records for decisions in documents: which are made, what the report says, and how they follow a new name."""
 
 import shutil
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.checks import engine
+from orbit_registry.errors import UsageError
 from orbit_registry.formats.adr.model import Relation
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.kind import load_kinds
@@ -15,7 +16,10 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.adoption import adopt, backfill
 from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.operations.document_facts import RecordLocation, Targets
+from orbit_registry.operations.document_moves import follow_moves
+from orbit_registry.operations.import_report import UNKNOWN, Outcome, TakeoverReport, status_notes
 from orbit_registry.operations.init import setup_workspace
+from orbit_registry.registry import Registry
 from orbit_registry.repository.documents import decision_paths
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.author import Author
@@ -170,3 +174,74 @@ def test_what_a_proposed_decision_would_replace_is_a_record_still(workspace: Wor
     backfill(workspace)
     (finding,) = (item for item in engine.run(workspace).diagnostics if item.code == "ORB301")
     assert finding.message == "its document says `supersedes 0001-a.md`, which is not a link between records"
+
+
+TAKEN = tuple(Outcome("taken", f"adr/{number:04}.md", f"ADR-{number:04}", "") for number in range(12))
+QUESTIONS = (
+    *(Outcome("changed", entry.source, entry.record, f"it states none, {UNKNOWN}") for entry in TAKEN[:3]),
+    Outcome("changed", "adr/0003.md", "ADR-0003", f"the status `moot` is not recognised, {UNKNOWN}"),
+    *(Outcome("changed", f"adr/{number:04}.md", f"ADR-{number:04}", f"reason {number}") for number in range(7)),
+)
+LEFT = tuple(Outcome("left", f"adr/{name}.md", None, "a template") for name in "abcdefgh")
+OUTCOMES = (*TAKEN, *QUESTIONS, *LEFT, Outcome("changed", ".gitignore", None, "written for this tool"))
+
+
+def test_a_report_fits_a_screen() -> None:
+    """Each part has five lines; outcomes of one reason share a line, and unknown statuses too."""
+    lines = TakeoverReport("madr", "adr", False, OUTCOMES, tuple(status_notes(OUTCOMES))).text().splitlines()
+
+    assert lines[0] == "adr (madr): 12 taken; 11 with a question; 8 left; 1 changed elsewhere"
+    assert lines[2:9] == ["Taken:", *(f"  {e.source} → {e.record}" for e in TAKEN[:5]), "  and 7 more: --verbose"]
+    assert lines[10:12] == ["Taken, with a question:", "  4 × no status stated"]
+    assert lines[16] == "  and 3 more: --verbose"
+    assert lines[18:20] == ["Left:", "  8 × a template (adr/a.md, …)"]
+    assert "no status stated for 4 decisions: `orbit adr accept --status unknown`" in lines[-3]
+    assert lines[-1] == "next: `orbit adr accept --status unknown`, if you follow them all"
+    assert len(lines) < 30
+
+
+def test_a_verbose_report_names_every_document() -> None:
+    text = TakeoverReport("madr", "adr", False, OUTCOMES).text(verbose=True)
+
+    assert "more:" not in text
+    assert all(outcome.source in text and outcome.reason in text for outcome in OUTCOMES)
+
+
+def test_a_report_says_what_comes_next() -> None:
+    assert TakeoverReport("madr", "adr", True, TAKEN).text().endswith("\nnext: the same command without `--dry-run`")
+    assert TakeoverReport("madr", "adr", False, TAKEN).text().endswith("\nnext: `orbit check`, then `orbit list`")
+    assert TakeoverReport("madr", "adr", True, ()).text() == "adr (madr): nothing to take\n\nnext: `orbit list`"
+
+
+LOG = "# Decisions\n\n## ADR-1: One\n\nStatus: accepted\n\nCost: a.\n\n## ADR-2: Two\n\nStatus: accepted\n\nCost: b.\n"
+
+
+def paths(registry: Registry) -> dict[str, str]:
+    registry.refresh()
+    return {record.id: record.source.path for record in registry.records.of_kind("adr") if record.source is not None}
+
+
+def missing(registry: Registry) -> list[str]:
+    """Return which records the gate finds without a document."""
+    return [str(finding.record) for finding in engine.run(registry.workspace).diagnostics if finding.code == "ORB703"]
+
+
+def test_a_renamed_log_is_followed(registry: Registry) -> None:
+    root = registry.workspace.root
+    (root / "DECISIONS.md").write_text(LOG)
+    Registry.import_from(root)
+    (root / "DECISIONS.md").rename(root / "LOG.md")
+    registry = Registry.open(root)
+    assert missing(registry) == ["ADR-0001", "ADR-0002"]
+
+    would = registry.backfill(moves=[("DECISIONS.md", "LOG.md")], dry_run=True)
+    assert ([outcome.record for outcome in would.of("changed")], missing(registry)) == (
+        ["ADR-0001", "ADR-0002", None], ["ADR-0001", "ADR-0002"],
+    )  # fmt: skip
+    done = registry.backfill(moves=[("DECISIONS.md", "LOG.md")])
+    assert done.outcomes == would.outcomes
+    registry = Registry.open(root)
+    assert (paths(registry), missing(registry)) == ({"ADR-0001": "LOG.md", "ADR-0002": "LOG.md"}, [])
+    assert registry.add_adr(NewAdr("Three")).document == "LOG.md"
+    with pytest.raises(UsageError, match=r"no decision has its text in DECISIONS\.md"):
+        follow_moves(registry.workspace, [("DECISIONS.md", "LOG.md")])

@@ -154,10 +154,7 @@ def test_a_vote_waits_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert cast(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("value", "days"),
-    [(None, 180.0), (" ", 180.0), ("0", 0.0), ("0.5", 0.5), ("1e3", 1000.0)],
-)
+@pytest.mark.parametrize(("value", "days"), [(None, 180.0), (" ", 180.0), ("0", 0.0), ("0.5", 0.5), ("1e3", 1000.0)])
 def test_the_half_life_is_the_environment_s(value: str | None, days: float) -> None:
     assert half_life_days({} if value is None else {"ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS": value}) == days
 

@@ -160,13 +160,7 @@ def test_a_chunk_keeps_its_name_while_its_text_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        {"strategy": "semantic"},
-        {"min_tokens": 900},
-        {"fixed_tokens": 1000},
-        {"overlap_tokens": 300},
-    ],
+    "arguments", [{"strategy": "semantic"}, {"min_tokens": 900}, {"fixed_tokens": 1000}, {"overlap_tokens": 300}]
 )
 def test_what_contradicts_itself_is_refused(arguments: dict[str, object]) -> None:
     with pytest.raises(UsageError):

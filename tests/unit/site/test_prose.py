@@ -158,17 +158,7 @@ def test_headings_are_moved_below_a_pages_title(text: str, levels: list[int], si
 
 
 FORMS = (
-    *(
-        "{}",
-        "**{}**",
-        "`{}`",
-        "~~{}~~",
-        "\\[{}\\]",
-        "&lt;{}&gt;",
-        "<bold {}>",
-        "ADR-0002{}",
-        "By (TASK-7, {})",
-    ),
+    *("{}", "**{}**", "`{}`", "~~{}~~", "\\[{}\\]", "&lt;{}&gt;", "<bold {}>", "ADR-0002{}", "By (TASK-7, {})"),
     *("[{}](4_decisions.md)", "[{}](gone.md)", "[{}](ADR-0002 'ADR-0002')", "[{}][ref]\n\n[ref]: 4_decisions.md#adr-2"),
     *("![{}](../../p.png)", "![{}](gone.png)", "[![{}](https://example.org/p.png)](gone.md)", "ADR-0002 {}"),
     *("# {}", "{}\n===", "> {}", "- {}", "1. ADR 2 {}", "`ADR-0002`{}", "```\n{}\n```", "    {}"),

@@ -8,14 +8,7 @@ import pytest
 from orbit_registry.errors import ConfigError
 from orbit_registry.formats.yaml import load
 from orbit_registry.operations.init import SETTINGS, config_text
-from orbit_registry.workspace.config import (
-    AdrConfig,
-    Categories,
-    Config,
-    config_of,
-    default_mapping,
-    read_config,
-)
+from orbit_registry.workspace.config import AdrConfig, Categories, Config, config_of, default_mapping, read_config
 
 HEAD = "format: orbit-registry\nschema_version: 1\n"
 
@@ -79,11 +72,7 @@ MISTAKES = {
     "a threshold above one": (HEAD + "duplicates: {error: 80}\n", "`duplicates.error` is 80", ""),
     "a version that is a text": ("format: orbit-registry\nschema_version: one\n", "not a whole number", ""),
     "no version": ("format: orbit-registry\n", "`schema_version` is missing", "add"),
-    "a key twice": (
-        HEAD + "inbox: local\ninbox: local\n",
-        "config.yaml:4:1: the key `inbox` appears twice",
-        "keep",
-    ),
+    "a key twice": (HEAD + "inbox: local\ninbox: local\n", "config.yaml:4:1: the key `inbox` appears twice", "keep"),
     "broken YAML": (HEAD + "adr: [\n", "config.yaml:4:1: not valid YAML", "brackets"),
     "bytes that are no text": (HEAD.encode() + b"project: \xff\n", "config.yaml:3:10: not valid UTF-8", "save"),
     "categories that are no list": (

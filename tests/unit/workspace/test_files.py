@@ -7,13 +7,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import UnreadableFileError, UnsafePathError, WriteError
-from orbit_registry.workspace.files import (
-    SKIPPED_FOLDERS,
-    inside,
-    read_text,
-    walk,
-    write_atomic,
-)
+from orbit_registry.workspace.files import SKIPPED_FOLDERS, inside, read_text, walk, write_atomic
 
 
 def refusal(path: Path, limit: int = 100) -> str:

@@ -9,12 +9,7 @@ from tests.files import write
 
 from orbit_registry.errors import UnsafePathError, WriteError
 from orbit_registry.registry import Registry
-from orbit_registry.workspace.journal import (
-    FileChange,
-    apply_step,
-    recover,
-    unfinished_steps,
-)
+from orbit_registry.workspace.journal import FileChange, apply_step, recover, unfinished_steps
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import Workspace, open_workspace
 

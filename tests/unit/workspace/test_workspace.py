@@ -76,11 +76,7 @@ NOWHERE = Path("/nonexistent")
 
 
 @pytest.mark.parametrize(
-    ("environment", "home"),
-    [
-        ({"HOME": "/home/ada"}, Path("/home/ada")),
-        ({"HOME": "home/ada"}, NOWHERE),
-    ],
+    ("environment", "home"), [({"HOME": "/home/ada"}, Path("/home/ada")), ({"HOME": "home/ada"}, NOWHERE)]
 )
 def test_a_home_is_a_whole_path(environment: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A relative one would be a folder of whatever project the command runs in."""

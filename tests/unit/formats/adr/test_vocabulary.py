@@ -1,11 +1,14 @@
-"""Words and dates of the vocabulary."""
+"""Words and dates of the vocabulary, and what a status says in every wording that we met."""
 
+import json
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from orbit_registry.formats.adr import vocabulary
 from orbit_registry.formats.adr.model import Rel, Status
+from orbit_registry.formats.adr.status_line import normalise_status
 from orbit_registry.formats.adr.vocabulary import date_orders, read_date
 
 
@@ -57,3 +60,13 @@ def test_dates_of_a_folder_tell_their_order() -> None:
     assert date_orders(dates) == {"a": "day", "b": "month"}
     assert date_orders([("a", "17/04/2020"), ("a", "04/17/2020")]) == {}
     assert [read_date("03/04/2020", order) for order in ("day", "month", None)] == ["2020-04-03", "2020-03-04", None]
+
+
+WORDINGS = json.loads((Path(__file__).parents[3] / "cases/adr_statuses.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("raw", "status", "targets"), WORDINGS, ids=[raw[:40] for raw, _, _ in WORDINGS])
+def test_a_status_is_understood_or_unknown(raw: str, status: str, targets: list[list[str]]) -> None:
+    actual, related = normalise_status(raw)
+
+    assert (actual, [list(target) for target in related]) == (status, targets)
