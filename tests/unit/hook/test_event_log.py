@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.analytics.stats import EventCounter, Times
+from orbit_registry.analytics.stats import EventCounter, UsageSlice
 from orbit_registry.hook.events import FAILED, Event, append
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.event_log import (
@@ -110,10 +110,7 @@ def test_no_value_of_a_field_is_believed_unseen(fields: dict[str, object], exist
 
 @given(st.lists(st.floats(0, 900), min_size=1), st.sampled_from([0.5, 0.99, 1.0]))
 def test_a_percentile_is_a_time_that_occurs(times: list[float], share: float) -> None:
-    counted = Times()
-    for duration in times:
-        counted.add(duration)
-    percentile = counted.percentile(share)
+    percentile = UsageSlice(times=times).time_of(share)
     rounded = sorted(round(duration, 1) for duration in times)
     assert percentile in rounded
     assert sum(duration <= percentile for duration in rounded) >= share * len(rounded)
