@@ -66,3 +66,5 @@ def _decide(root: Path, number: int, check: dict[str, Any]) -> None:
         "status": "accepted", "created_at": moment, "updated_at": moment, "checks": [check],
     }  # fmt: skip
     write(root, f".orbit/adrs/ADR-{number:04}/adr.yaml", yaml.safe_dump(data))
+    text = f"## Context\n\nCase {number}.\n\n## Decision\n\nSo be it.\n\n## Consequences\n\n- Cost: work.\n"
+    write(root, f".orbit/adrs/ADR-{number:04}/body.md", text)

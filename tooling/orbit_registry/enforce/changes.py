@@ -1,60 +1,46 @@
-"""Lines that a change touches, as git sees them."""
+"""Files that a change touches, and the lines that it adds."""
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from orbit_registry.workspace.git import Git
 
-Ranges = Sequence[range]
-EVERY_LINE = (range(1, 2**31),)
-_HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
-_OPTIONS = ("--unified=0", "--text", "--find-renames", "--no-color", "--no-ext-diff", "--no-textconv", "--relative",
-            "--src-prefix=a/", "--dst-prefix=b/")  # fmt: skip
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What `--against` compares with: a commit, and the files that differ from it."""
+
+    base: str
+    earlier: Mapping[str, str]
+    """Each file that the change adds, edits or moves, with its name before; empty for a new one."""
+    gone: Sequence[str]
+
+    @property
+    def before(self) -> list[str]:
+        """The files that the change edits, moves or deletes, by their names before it."""
+        return list(dict.fromkeys([*filter(None, self.earlier.values()), *self.gone]))
 
 
-def changed_lines(git: Git, base: str, untracked: Sequence[str] = ()) -> Mapping[str, Ranges]:
-    """Return the changed lines of each file against a commit; a moved file has only its edited lines.
-
-    A file of which lines are only deleted, and one that only moves, is there without lines.
-    """
-    changes: dict[str, list[range]] = {
-        name: [] for name in git.run_names("diff", "--name-only", "-z", "--relative", "--diff-filter=d", base, "--")
-    }
-    name, is_header = "", False
-    for line in git.run("diff", *_OPTIONS, base, "--").decode("utf-8", "surrogateescape").split("\n"):
-        if is_header and line.startswith("+++ "):  # an added line may start with it too
-            name = _unquoted(line[4:]).rstrip("\t").removeprefix("b/")
-        elif name and (match := _HUNK.match(line)):
-            is_header = False
-            start, count = int(match[1]), int(match[2] or 1)
-            if count and name != "/dev/null":
-                changes.setdefault(name, []).append(range(start, start + count))
-        elif line.startswith("diff --git "):
-            name, is_header = "", True
-    return {**changes, **dict.fromkeys(untracked, EVERY_LINE)}
+def change_since(git: Git, base: str, untracked: Sequence[str] = ()) -> Change:
+    """Return the change of the work tree since a commit."""
+    earlier, gone = dict.fromkeys(untracked, ""), []
+    fields = iter(git.run_names("diff", "--name-status", "-z", "--find-renames", "--relative", base, "--"))
+    for status in fields:
+        name = next(fields)
+        if status == "D":
+            gone.append(name)
+        elif status[0] in "RC":
+            earlier[next(fields)] = name
+        else:
+            earlier[name] = "" if status == "A" else name
+    return Change(base, earlier, gone)
 
 
-def earlier_files(git: Git, base: str) -> list[str]:
-    """Return the files that a change edits, moves or deletes, by their names before it."""
-    return git.run_names("diff", "--name-only", "-z", "--no-renames", "--relative", "--diff-filter=MDT", base, "--")
-
-
-def moved_files(git: Git, base: str) -> dict[str, str]:
-    """Return the earlier names of the files that a change moves, by their names now."""
-    fields = git.run_names("diff", "--name-status", "-z", "--find-renames", "--relative", "--diff-filter=R", base, "--")
-    return dict(zip(fields[2::3], fields[1::3], strict=True))
-
-
-def touches(ranges: Ranges, first: int, last: int) -> bool:
-    """Say whether a range of lines has a changed one."""
-    return any(first < lines.stop and last >= lines.start for lines in ranges)
-
-
-def _unquoted(name: str) -> str:
-    if not name.startswith('"'):
-        return name
-    value: str = ast.literal_eval(name.encode("utf-8", "surrogateescape").decode("latin-1"))
-    return value.encode("latin-1").decode("utf-8", "surrogateescape")
+def added_lines(before: str, after: str) -> set[int]:
+    """Return the numbers of the lines of a text that an earlier one does not have."""
+    old, new = (text.removesuffix("\n").split("\n") for text in (before, after))
+    steps = SequenceMatcher(None, old, new).get_opcodes()
+    return {line for what, _, _, start, end in steps if what != "equal" for line in range(start + 1, end + 1)}

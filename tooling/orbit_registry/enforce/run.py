@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.enforce.changes import Ranges, changed_lines, earlier_files, moved_files, touches
+from orbit_registry.enforce.changes import Change, added_lines, change_since
 from orbit_registry.enforce.evidence import exceptions_of, read_evidence
 from orbit_registry.enforce.kind import FILE_LIMIT, Finder, InvalidCheckError, Match, NotRunError, Survey, Tree
 from orbit_registry.enforce.spec import LEVELS, DecisionCheck, SpecProblem, checks_of
@@ -29,14 +29,6 @@ from orbit_registry.workspace.files import inside, read_bytes, walk
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 TIME_LIMIT_SECONDS = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What `--against` compares with: the lines changed since a commit."""
-
-    base: str
-    lines: Mapping[str, Ranges]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +54,7 @@ class Runner:
 
     def read(self, names: Iterable[str], path: str, content: bytes) -> FileMatches:
         """Return what some checks find in a file."""
-        text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        text = _decoded(content)
         matches: dict[str, list[Match]] = {}
         not_run: dict[str, str] = {}
         for name in names:
@@ -99,7 +91,7 @@ def enforce(
 ) -> tuple[Diagnostic, ...]:  # fmt: skip
     """Return what the checks of live records find, and what is wrong with them.
 
-    With `against`, only matches that touch lines changed since then; `definitions_only` looks at no file. `name`: only
+    With `against`, only what was not found then; `definitions_only` looks at no file. `name`: only
     this check.
     """
     records = list(records)
@@ -116,7 +108,7 @@ def enforce(
     if definitions_only:
         return tuple(report.diagnostics)
     tree = tree_of(workspace, tracked, untracked)
-    change = Change(base, changed_lines(workspace.git, base, untracked)) if base is not None else None
+    change = change_since(workspace.git, base, untracked) if base is not None else None
     _Tree(workspace, runner, tree, report, change).run()
     if change is not None:
         before = _at_base(workspace, records, change)
@@ -175,7 +167,7 @@ def _at_base(workspace: Workspace, records: Sequence[Record], change: Change) ->
     """
     by_uid = {record.uid: record for record in records}
     git = workspace.git
-    paths = [path for path in earlier_files(git, change.base) if path.startswith(f"{ORBIT}/")]
+    paths = [path for path in change.before if path.startswith(f"{ORBIT}/")]
     names = {f"{change.base}:{git.prefix}{path}": path for path in paths}
     for name, content in git.blobs(names, check=False).items():
         path = names[name]
@@ -267,7 +259,7 @@ class _Tree:
         self._blind(scopes, names_of)
         self._surveys(scopes)
         if self.change is not None:
-            names_of = {path: names for path, names in names_of.items() if path in self.change.lines}
+            names_of = {path: names for path, names in names_of.items() if path in self.change.earlier}
         values = self._values(names_of)
         self._fall_back(values)
         self._add_matches(names_of, values)
@@ -302,18 +294,17 @@ class _Tree:
         """Add the checks that found something in the changed lines before the change weakened them."""
         reported = {(row.check, row.location.path): list(Severity).index(row.severity)
                     for row in self.report.diagnostics if row.check}  # fmt: skip
-        paths = [path for path in self.tree.paths if self.change is not None and path in self.change.lines]
+        paths = [path for path in self.tree.paths if self.change is not None and path in self.change.earlier]
         scopes, names_of = self._scopes(paths)
         values = {path: self.runner.read(names, path, (self.tree.text(path) or "").encode("utf-8"))
                   for path, names in names_of.items()}  # fmt: skip
-        older = self._older()
         for name, (check, finder) in self.runner.checks.items():
             if check.must == "have" or check.is_reference:
                 continue
             if isinstance(finder, Survey):
                 places = {path: path for path, _ in self._new_in_tree(check, finder, scopes[name])}
             else:
-                new = self._new_matches(check, values, older)
+                new = self._new_matches(check, values)
                 places = {path: f"{path}:{match.line}" for path, match in reversed(new)}
             weight = list(Severity).index(LEVELS[check.level])
             for path, position in places.items():
@@ -378,9 +369,8 @@ class _Tree:
         """The files before the change."""
         if self.change is None:
             return [*self.tree.paths]
-        edited = earlier_files(self.workspace.git, self.change.base)
-        same = (path for path in self.tree.paths if path not in self.change.lines)
-        return [*same, *(path for path in edited if not path.startswith(f"{ORBIT}/"))]
+        same = (path for path in self.tree.paths if path not in self.change.earlier)
+        return [*same, *(path for path in self.change.before if not path.startswith(f"{ORBIT}/"))]
 
     def _values(self, names_of: Mapping[str, list[str]]) -> dict[str, FileMatches]:
         """Return what the checks find in each file; unchanged files and checks are answered by the cache."""
@@ -424,15 +414,14 @@ class _Tree:
         for (name, cause), paths in reasons.items():
             self._not_run({path: [name] for path in paths}, paths, cause)
         used: set[tuple[str, Allow]] = set()
-        older = self._older()
-        moved = moved_files(self.workspace.git, self.change.base) if self.change is not None else {}
         has_match = {name for value in values.values() for name in value.matches}
         for name, (check, finder) in self.runner.checks.items():
             if check.must == "have" and isinstance(finder, Finder):
-                lacked = {path for path in values if older.get(moved.get(path, path), {}).get(name) == []}
+                lacked = {path for path in values if (old := self._old(path)) and not old.matches.get(name)}
                 paths = [path for path in values if name in names_of[path] and path not in lacked]
                 if check.kind is not None and not check.kind.needs_all:
-                    is_lost = self.change is None or any(lines.get(name) for lines in older.values())
+                    had_match = any(name in value.matches for value in self._before.values())
+                    is_lost = had_match if self.change is not None else bool(paths)
                     if is_lost and name not in has_match and not self._has_match(check, finder, values):
                         self.report.break_of(check, "a missing entry", self.report.place(check.record, ()))
                 else:
@@ -441,47 +430,71 @@ class _Tree:
             for path, value in values.items():
                 used |= {(path, allow) for match in value.matches.get(name, ())
                          if (allow := _allow_of(check, match, value.allows))}  # fmt: skip
-            for path, match in self._new_matches(check, values, older):
+            for path, match in self._new_matches(check, values):
                 allow = _allow_of(check, match, values[path].allows)
                 location = Location(path, Position(match.line, match.column))
                 reason = allow.reason if allow else None
                 self.report.break_of(check, f"`{match.text}`", location, reason or None, is_bare=reason == "")
         for path, value in values.items():
+            old = self._old(path)
+            earlier = Counter(allow.name + allow.reason for allow in old.allows) if old else Counter[str]()
             for allow in value.allows:
-                if (path, allow) not in used and self._is_changed(path, allow.line, allow.line):
+                earlier[allow.name + allow.reason] -= 1
+                if (path, allow) not in used and earlier[allow.name + allow.reason] < 0:
                     self._unused(path, allow, names_of[path])
 
-    def _new_matches(
-        self, check: DecisionCheck, values: Mapping[str, FileMatches], older: Mapping[str, Mapping[str, Sequence[str]]]
-    ) -> list[tuple[str, Match]]:
-        """Return the matches of a check that the change brings in; without a change all."""
+    def _new_matches(self, check: DecisionCheck, values: Mapping[str, FileMatches]) -> list[tuple[str, Match]]:
+        """Return the matches of a check that the change brings in; without a change all.
+
+        Equal lines count as moved as often as they were there before; of the others the added ones are new.
+        """
         matches = [(path, match) for path in values for match in values[path].matches.get(check.name, ())]
-        rooms = Counter(match.lines for _, match in matches)  # how many of each line are new, and not moved
-        rooms.subtract(line for lines in older.values() for line in lines.get(check.name, ()))
-        edited = [(path, match) for path, match in matches if self._is_changed(path, match.line, match.end_line)]
-        if check.kind is not None and not check.kind.is_by_line:
-            edited += [row for row in matches if row not in edited]
+        counts = Counter(match.lines for _, match in matches)
+        rooms = Counter(counts)
+        rooms.subtract(match.lines for old in self._before.values() for match in old.matches.get(check.name, ()))
+        matches.sort(key=lambda row: 0 < rooms[row[1].lines] < counts[row[1].lines] and not self._is_added(*row))
         new = []
-        for path, match in edited:
+        for path, match in matches:
             if rooms[match.lines] > 0:
                 rooms[match.lines] -= 1
                 new.append((path, match))
         return new
 
-    def _older(self) -> Mapping[str, Mapping[str, list[str]]]:
-        """Return the lines that each check matched in the changed files before the change, by file."""
+    def _is_added(self, path: str, match: Match) -> bool:
+        if path not in self._added:
+            old = self._contents_before.get(self.change.earlier[path], b"") if self.change is not None else b""
+            self._added[path] = added_lines(_decoded(old), _decoded((self.tree.text(path) or "").encode()))
+        return not self._added[path].isdisjoint(range(match.line, match.end_line + 1))
+
+    @cached_property
+    def _added(self) -> dict[str, set[int]]:
+        return {}
+
+    @cached_property
+    def _contents_before(self) -> Mapping[str, bytes]:
+        """The changed files before the change, by their names then."""
         if self.change is None:
             return {}
         git = self.workspace.git
-        paths = earlier_files(git, self.change.base)
-        names_of = self._scopes(paths)[1]
-        objects = {f"{self.change.base}:{git.prefix}{path}": path for path in names_of}
-        older: dict[str, dict[str, list[str]]] = {}
-        for blob, content in git.blobs(objects, check=False).items():
-            path = objects[blob]
-            matches = self.runner.read(names_of[path], path, content[:FILE_LIMIT]).matches
-            older[path] = {name: [match.lines for match in matches.get(name, ())] for name in names_of[path]}
-        return older
+        objects = {f"{self.change.base}:{git.prefix}{path}": path for path in self.change.before}
+        return {objects[name]: content[:FILE_LIMIT] for name, content in git.blobs(objects, check=False).items()}
+
+    @cached_property
+    def _before(self) -> Mapping[str, FileMatches]:
+        """What the checks find in these files; in a moved one, those of its name now do too."""
+        if self.change is None:
+            return {}
+        names_of = self._scopes(self.change.before)[1]
+        for path, names in self._scopes([path for path, old in self.change.earlier.items() if old != path])[1].items():
+            if old := self.change.earlier[path]:
+                names_of[old] = list(dict.fromkeys([*names_of.get(old, ()), *names]))
+        contents = self._contents_before
+        return {path: self.runner.read(names, path, contents[path])
+                for path, names in names_of.items() if path in contents}  # fmt: skip
+
+    def _old(self, path: str) -> FileMatches | None:
+        """Return what a changed file had before the change."""
+        return self._before.get(self.change.earlier.get(path, "")) if self.change is not None else None
 
     def _has_match(self, check: DecisionCheck, finder: Finder, values: Mapping[str, FileMatches]) -> bool:
         """Say whether a file that the change leaves alone has what a check demands once."""
@@ -495,9 +508,6 @@ class _Tree:
         for path in paths:
             if not values[path].matches.get(check.name):
                 self.report.break_of(check, f"`{path}`", Location(path, Position(1)))
-
-    def _is_changed(self, path: str, first: int, last: int) -> bool:
-        return self.change is None or touches(self.change.lines.get(path, ()), first, last)
 
     def _unused(self, path: str, allow: Allow, names: Sequence[str]) -> None:
         check = next(
@@ -514,6 +524,10 @@ class _Tree:
 
 def _allow_of(check: DecisionCheck, match: Match, allows: Sequence[Allow]) -> Allow | None:
     return next((allow for allow in allows if allow.is_for(check.name, match.line, match.end_line)), None)
+
+
+def _decoded(content: bytes) -> str:
+    return content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
 
 
 def _is_text(file: str) -> bool:

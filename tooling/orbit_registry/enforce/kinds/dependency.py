@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from orbit_registry.enforce.kind import (
@@ -78,6 +79,7 @@ def _uncommented(path: str, text: str) -> str:
     return "".join((*parts, text[last:]))
 
 
+@lru_cache(maxsize=100_000)  # several checks ask it of each file
 def _reader(path: str) -> Callable[[str], Names] | None:
     folder, _, name = path.lower().rpartition("/")
     if folder.rpartition("/")[2] == "requirements" and name.endswith((".txt", ".in")):
