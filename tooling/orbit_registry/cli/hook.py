@@ -1,20 +1,17 @@
 """`orbit hook` and `orbit mcp`: records for agents."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from orbit_registry.agents.agent import hook_agents
+from orbit_registry.agents.agent import Agent, Scope, hook_agents, load_agent
 from orbit_registry.cli.output import emit, format_option, open_registry
 from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError
-
-if TYPE_CHECKING:
-    from orbit_registry.agents.agent import Agent, Scope
-    from orbit_registry.install.install import HookState
+from orbit_registry.install import install as installation
+from orbit_registry.install import mcp
+from orbit_registry.install.install import HookState
+from orbit_registry.workspace.git import Git, ignore_pattern
 
 HOOK_AGENTS = hook_agents()
 AGENT = click.argument("agent", metavar=f"{{{' | '.join(HOOK_AGENTS)}}}", type=click.Choice(HOOK_AGENTS))
@@ -59,8 +56,6 @@ def install(
     orbit hook install codex --scope project --dry-run
     orbit hook test claude
     """
-    from orbit_registry.install.install import found_agents
-
     if (agent is None) is not is_all:
         raise UsageError("name one agent, or give --all", hint=f"agents: {', '.join(HOOK_AGENTS)}")
     if agent is not None:
@@ -69,7 +64,7 @@ def install(
         lines += [] if dry_run else [f"try it: `{following[0]}`"]
         emit(output, data, "\n".join(lines), next_commands=following)
         return
-    names = found_agents(_root(scope))
+    names = installation.found_agents(_root(scope))
     if not names:
         raise RefusedError("no agent has a folder here or in your home", hint="name one: `orbit hook install claude`")
     results = [_install(name, scope, with_skills, dry_run) for name in names]
@@ -81,10 +76,8 @@ def install(
 
 
 def _install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool) -> tuple[dict[str, object], list[str]]:
-    from orbit_registry.agents.agent import load_agent
     from orbit_registry.exporters import plugin
     from orbit_registry.exporters.rules import apply_changes
-    from orbit_registry.install import install as installation
 
     chosen, root = load_agent(agent), _root(scope)
     if with_skills and agent not in plugin.FOLDERS:
@@ -114,7 +107,6 @@ def _install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool) 
 
 def _ignore(root: Path, path: Path) -> list[str]:
     from orbit_registry.operations.init import SetupReport, add_lines
-    from orbit_registry.workspace.git import Git
 
     git = Git(root)
     line = git.ignore_line(path)
@@ -125,18 +117,15 @@ def _ignore(root: Path, path: Path) -> list[str]:
 
 
 def _stop_ignoring(root: Path, path: Path) -> list[str]:
-    from orbit_registry.install.install import file_text, write_or_remove
-    from orbit_registry.workspace.git import Git, ignore_pattern
-
     top = Git(root).top
-    text = file_text(top / ".gitignore") if top is not None and path.is_relative_to(top) else None
+    text = installation.file_text(top / ".gitignore") if top is not None and path.is_relative_to(top) else None
     if top is None or text is None:
         return []
     line = ignore_pattern(path.relative_to(top).as_posix())
     without = re.sub(rf"^{re.escape(IGNORED)}\r?\n{re.escape(line)}\r?\n", "", text, count=1, flags=re.MULTILINE)
     if without == text:
         return []
-    write_or_remove(top / ".gitignore", without or None)
+    installation.write_or_remove(top / ".gitignore", without or None)
     return [f"removed from .gitignore: {line}"]
 
 
@@ -152,9 +141,6 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
 
     orbit hook uninstall claude
     """
-    from orbit_registry.agents.agent import load_agent
-    from orbit_registry.install import install as installation
-
     root = _root(scope)
     state = installation.uninstall(root, load_agent(agent), scope, dry_run=dry_run)
     would = "would be" if dry_run else "is"
@@ -190,8 +176,6 @@ def status(agents: tuple[str, ...], output: str) -> None:
     orbit hook status
     orbit hook status claude codex
     """
-    from orbit_registry.install import install as installation
-
     states = installation.status(open_registry().workspace.root, agents)
     lines = []
     for name in agents or HOOK_AGENTS:
@@ -223,8 +207,6 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
 
     orbit hook test claude
     """
-    from orbit_registry.agents.agent import load_agent
-    from orbit_registry.install import install as installation
     from orbit_registry.install import trial
 
     workspace, chosen = open_registry().workspace, load_agent(agent)
@@ -314,8 +296,6 @@ def install_server(agent: str, dry_run: bool, output: str) -> None:
     orbit mcp install claude
     orbit mcp install cursor --dry-run
     """
-    from orbit_registry.install import mcp
-
     state = mcp.install_server(_root(None), _server_agent(agent), dry_run=dry_run)
     text = f"{state.path} {'would name' if dry_run else 'names'} the server `{mcp.NAME}`"
     shared = mcp.sharing_agents(state.agent)
@@ -334,8 +314,6 @@ def uninstall_server(agent: str, dry_run: bool, output: str) -> None:
 
     orbit mcp uninstall claude
     """
-    from orbit_registry.install import mcp
-
     state = mcp.uninstall_server(_root(None), _server_agent(agent), dry_run=dry_run)
     would = "would be" if dry_run else "is"
     text = f"the server {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
@@ -345,11 +323,8 @@ def uninstall_server(agent: str, dry_run: bool, output: str) -> None:
 
 
 def _server_agent(name: str) -> Agent:
-    from orbit_registry.agents.agent import load_agent
-    from orbit_registry.install.mcp import server_agents
-
-    if name not in server_agents():
-        raise UsageError(f"no agent {name!r} starts MCP servers", hint=f"agents: {', '.join(server_agents())}")
+    if name not in mcp.server_agents():
+        raise UsageError(f"no agent {name!r} starts MCP servers", hint=f"agents: {', '.join(mcp.server_agents())}")
     return load_agent(name)
 
 

@@ -1,7 +1,5 @@
 """`orbit site`, `export`, `sync`, `query` and `snapshot`: everything derived from the records."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import json
@@ -9,7 +7,6 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -24,13 +21,11 @@ from orbit_registry.cli.output import (
     warn_of_unread,
 )
 from orbit_registry.errors import UsageError
+from orbit_registry.exporters.rules import Change, RuleExport, apply_changes, exporters, plan, write
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.events import SYNCED
+from orbit_registry.site.result import Progress
 from orbit_registry.workspace.event_log import write_event
-
-if TYPE_CHECKING:
-    from orbit_registry.exporters.rules import Change, RuleExport
-    from orbit_registry.site.result import Progress
 
 
 @click.group()
@@ -128,8 +123,6 @@ def _progress_display() -> Iterator[Progress]:
 
 
 def _exporter_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from orbit_registry.exporters.rules import exporters
-
     return [name for name in exporters() if name.startswith(incomplete)]
 
 
@@ -159,8 +152,6 @@ def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> N
     orbit export rules --agent claude
     orbit export rules --agent copilot --agent agents-md --check
     """
-    from orbit_registry.exporters.rules import plan, write
-
     workspace = open_registry().workspace
     exports = plan(workspace, agents)
     lines = []
@@ -191,7 +182,6 @@ def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
     orbit export skills --agent codex
     """
     from orbit_registry.exporters.plugin import FOLDERS, skill_changes
-    from orbit_registry.exporters.rules import apply_changes
 
     root = open_registry().workspace.root
     changes = skill_changes(root, agent)
@@ -216,7 +206,6 @@ def plugin(folder: Path, dry_run: bool, output: str) -> None:
     """
     from orbit_registry.agents.claude import hook_events
     from orbit_registry.exporters.plugin import plugin_changes, plugin_files
-    from orbit_registry.exporters.rules import apply_changes
     from orbit_registry.install.install import launcher_text
 
     target = folder.expanduser().absolute()
@@ -241,11 +230,11 @@ def reference(folder: Path, dry_run: bool, output: str) -> None:
 
     orbit export reference ~/reference --dry-run
     """
-    from orbit_registry.exporters.reference import plan, write
+    from orbit_registry.exporters import reference as resource_files
 
-    planned = plan(open_registry().workspace, folder.expanduser())
+    planned = resource_files.plan(open_registry().workspace, folder.expanduser())
     if not dry_run:
-        write(planned)
+        resource_files.write(planned)
     head = f"{folder}: {plural(len(planned.files), 'resource')}" + ("" if planned.changes else ", as it was")
     data = {"folder": str(planned.folder), "files": sorted(planned.files), "notes": list(planned.notes)}
     _print_changes(output, data, head, planned.changes, not dry_run, more=[f"  note: {note}" for note in planned.notes])
@@ -265,11 +254,10 @@ def codeowners(owners: tuple[str, ...], check: bool, dry_run: bool, output: str)
 
     orbit export codeowners --owner @example/architects
     """
-    from orbit_registry.exporters.codeowners import plan
-    from orbit_registry.exporters.rules import apply_changes
+    from orbit_registry.exporters.codeowners import plan as plan_owners
 
     workspace = open_registry().workspace
-    planned = plan(workspace, owners)
+    planned = plan_owners(workspace, owners)
     is_written = not (check or dry_run)
     if is_written and workspace.git.top is not None:
         apply_changes(workspace.git.top, planned.changes)

@@ -15,8 +15,10 @@ from orbit_registry.agents.agent import hook_agents
 from orbit_registry.cli.output import emit, format_option, open_registry, plural
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.formats.untrusted import visible
+from orbit_registry.install.install import found_agents
 from orbit_registry.model.diagnostic import envelope
-from orbit_registry.operations.init import SetupReport, most_folders
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import COMMANDS, SetupReport, make_demo, most_folders
 from orbit_registry.registry import Registry
 from orbit_registry.workspace import trusted_commands
 from orbit_registry.workspace.author import acting_role
@@ -70,9 +72,6 @@ def init(
 
 
 def _make_demo(folder: Path, output: str) -> None:
-    from orbit_registry.model.kind import load_kinds
-    from orbit_registry.operations.init import COMMANDS, make_demo
-
     root = make_demo(folder, load_kinds())
     steps = [f"cd {shlex.quote(str(root))}", *COMMANDS]
     text = "\n".join(
@@ -82,8 +81,6 @@ def _make_demo(folder: Path, output: str) -> None:
 
 
 def _found_lines(report: SetupReport) -> list[str]:
-    from orbit_registry.install.install import found_agents
-
     files = report.files
     parts = {
         "decisions": [f"{folder} ({number})" for folder, number in files.folders.items()] if files else [],
