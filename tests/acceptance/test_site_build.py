@@ -23,7 +23,7 @@ from orbit_registry.operations.freshness.verify import Verification
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
-from orbit_registry.site.result import SiteResult
+from orbit_registry.site.output import SiteResult
 from orbit_registry.site.serve import SiteServer
 
 

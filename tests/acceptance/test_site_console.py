@@ -13,7 +13,7 @@ from tests.acceptance.site_cases import copied
 from orbit_registry.registry import Registry
 from orbit_registry.site import console
 from orbit_registry.site.build import build_site
-from orbit_registry.site.result import SiteResult
+from orbit_registry.site.output import SiteResult
 
 WAIT_MS = 120_000
 ANSWERED = re.compile(r" ms\.|DuckDB says")

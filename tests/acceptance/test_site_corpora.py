@@ -14,7 +14,7 @@ from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
-from orbit_registry.site.diagrams import MISSING
+from orbit_registry.site.npm import MISSING
 from orbit_registry.site.words import without_restated
 
 DEAD_ANCHOR = "SITE395"

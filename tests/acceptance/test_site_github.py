@@ -18,9 +18,9 @@ from tests.acceptance.site_cases import CASES, copied
 from tests.files import configure
 
 from orbit_registry.registry import Registry
-from orbit_registry.site import diagrams
 from orbit_registry.site.build import build_site
-from orbit_registry.site.result import SiteResult
+from orbit_registry.site.npm import MISSING
+from orbit_registry.site.output import SiteResult
 
 UPDATE = "ORBIT_UPDATE_GOLDEN" in os.environ  # read before the tests put such variables away
 PAGE = "design/github/"
@@ -37,7 +37,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config)
 @pytest.fixture
 def mermaid(built: SiteResult) -> None:
     """Skip a test where npm has no Mermaid."""
-    missing = [problem.message for problem in built.diagnostics if problem.code == diagrams.MISSING]
+    missing = [problem.message for problem in built.diagnostics if problem.code == MISSING]
     assert not [message for message in missing if "hash" in message]
     if missing:
         pytest.skip(f"npm has no Mermaid here: {missing[0]}")
@@ -61,7 +61,7 @@ def test_a_page_has_what_github_renders(built: SiteResult) -> None:
     if UPDATE:
         file.write_text(match[0], "utf-8")
     assert match[0] == file.read_text("utf-8")
-    assert [problem for problem in built.diagnostics if problem.code != diagrams.MISSING] == []
+    assert [problem for problem in built.diagnostics if problem.code != MISSING] == []
 
 
 def test_alerts_have_a_title_and_a_colour_of_their_own(page: Page) -> None:
@@ -124,7 +124,7 @@ def test_a_diagram_is_source_without_mermaid(tmp_path: Path, tab: Tab) -> None:
     root = copied("github", tmp_path / "repo")
     for _ in range(2):
         problems = build_site(Registry.open(root), tmp_path / "site", snapshot=False).diagnostics
-        assert [(problem.code, str(problem.severity)) for problem in problems] == [(diagrams.MISSING, "note")]
+        assert [(problem.code, str(problem.severity)) for problem in problems] == [(MISSING, "note")]
     configure(root, "  diagrams: false\n")
     assert build_site(Registry.open(root), tmp_path / "site", snapshot=False).diagnostics == ()
     with browsing.served(tmp_path / "site") as url:

@@ -17,7 +17,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.config import FILE, read_user_config
 from orbit_registry.site.generate import GeneratorError
-from orbit_registry.site.result import SiteResult
+from orbit_registry.site.output import SiteResult
 from orbit_registry.workspace.trusted_commands import allow, files_of
 
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy"[^>]*>')

@@ -16,7 +16,7 @@ from tests.files import write
 from orbit_registry.cli.main import main
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
-from orbit_registry.site.result import SiteResult
+from orbit_registry.site.output import SiteResult
 
 FILTER = """\
   publish:

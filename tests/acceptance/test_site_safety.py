@@ -11,7 +11,7 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.registry import Registry
 from orbit_registry.search.query import Query
 from orbit_registry.site.build import build_site
-from orbit_registry.site.result import SiteResult
+from orbit_registry.site.output import SiteResult
 
 DEMO = Path(__file__).parents[1] / "cases" / "site" / "demo"
 SECRET = "ghp_" + "a8Kd93LmQz71XvBn" + "T5yRw2Ep6UcHs4Gj9fZo"

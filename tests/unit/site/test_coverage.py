@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.site.coverage import MOST, coverage_html, folders
+from orbit_registry.site.health import MOST, coverage_html, folders
 
 NAMES = st.lists(st.sampled_from(["a", "b", "src", "<i>", "docs"]), max_size=5)
 FILES = st.lists(NAMES.map(lambda names: "/".join([*names, "x.py"])), min_size=1, max_size=60)
@@ -13,7 +13,7 @@ FILES = st.lists(NAMES.map(lambda names: "/".join([*names, "x.py"])), min_size=1
 
 @given(FILES)
 def test_every_file_is_in_one_row(files: list[str]) -> None:
-    html = coverage_html(folders(files, [["src/**"]]), "health/")
+    html = coverage_html(folders(files, [["src/**"]]))
     numbers = re.findall(r"<td>([\d,]+) of ([\d,]+)</td>", html)
     assert sum(int(total) for _, total in numbers) == len(files)
     assert sum(int(covered) for covered, _ in numbers) == sum(file.startswith("src/") for file in files)
@@ -30,9 +30,9 @@ def test_an_excluded_file_is_not_covered() -> None:
 
 
 def test_a_bar_is_as_long_as_its_folder() -> None:
-    html = coverage_html(folders(["a/x", "a/y", "a/z", "a/w", "b/x", "b/y"], [["b/x"]]), "health/")
+    html = coverage_html(folders(["a/x", "a/y", "a/z", "a/w", "b/x", "b/y"], [["b/x"]]))
     assert re.findall(r'class="orbit-(\w+)" width="(\S+)%"', html) == [("rest", "100"), ("rest", "50"), ("part", "25")]
 
 
 def test_without_files_there_is_no_table() -> None:
-    assert coverage_html(folders([], []), "health/") == ""
+    assert coverage_html(folders([], [])) == ""

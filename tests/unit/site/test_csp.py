@@ -1,6 +1,6 @@
 """The policy of a page: the theme's scripts by hash, nothing else."""
 
-from orbit_registry.site.csp import policy_of
+from orbit_registry.site.sanitize import policy_of
 
 HEAD = '<!doctype html><html><head><meta charset="utf-8">'
 

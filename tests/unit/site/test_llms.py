@@ -2,8 +2,8 @@
 
 import re
 
-from orbit_registry.site.linked_data import article_data
 from orbit_registry.site.llms import LARGEST, Section, lists
+from orbit_registry.site.page import article_data
 from orbit_registry.site.twins import Twin
 
 

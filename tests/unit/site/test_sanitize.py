@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.site.check import facts_of
-from orbit_registry.site.csp import inline_scripts
-from orbit_registry.site.sanitize import clean
+from orbit_registry.site.sanitize import clean, inline_scripts
 
 TAGS = {"script", "svg", "math", "iframe", "form", "input", "button", "style", "meta", "base", "object", "embed"}
 CODE = re.compile(r"javascript:|.*url\(", re.IGNORECASE)

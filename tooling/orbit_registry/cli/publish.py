@@ -24,7 +24,7 @@ from orbit_registry.errors import UsageError
 from orbit_registry.exporters.rules import Change, RuleExport, apply_changes, exporters, plan, write
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.events import SYNCED
-from orbit_registry.site.result import Progress
+from orbit_registry.site.output import Progress
 from orbit_registry.workspace.event_log import write_event
 
 

@@ -11,8 +11,16 @@ from typing import Any
 from orbit_registry.model.diagnostic import from_row, to_row
 from orbit_registry.registry import Registry
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.site.output import MANIFEST, Output, open_output, refuse_links
-from orbit_registry.site.result import Progress, SiteResult, heavier_than_notes, silent
+from orbit_registry.site.output import (
+    MANIFEST,
+    Output,
+    Progress,
+    SiteResult,
+    heavier_than_notes,
+    open_output,
+    refuse_links,
+    silent,
+)
 from orbit_registry.site.stamps import inputs_of, stamp_of, stamps_of, untracked_files, without_records
 from orbit_registry.site.urls import site_address
 from orbit_registry.workspace.lock import locked

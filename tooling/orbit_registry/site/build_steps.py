@@ -24,10 +24,9 @@ from orbit_registry.site.expand import Expansion
 from orbit_registry.site.hosting import forge_of, public_address
 from orbit_registry.site.memo import PageCache, key_of
 from orbit_registry.site.mentions import TaskLookup, tasks_of
-from orbit_registry.site.output import Output, open_output, refuse_links
+from orbit_registry.site.output import Output, Progress, SiteResult, open_output, refuse_links, silent
 from orbit_registry.site.page import templates_digest
 from orbit_registry.site.pages import SHELL, curated_pages, pages_with_content
-from orbit_registry.site.result import Progress, SiteResult, silent
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import BuildContext, SiteSources, stage, user_pages
 from orbit_registry.site.stamps import renderers, stamp_of

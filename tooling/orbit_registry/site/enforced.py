@@ -14,7 +14,7 @@ from orbit_registry.enforce.spec import DecisionCheck, checks_of
 from orbit_registry.enforce.syntax import allows_in
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.record import Record
-from orbit_registry.site.drawing import bar
+from orbit_registry.site.health import bar
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.urls import relative

@@ -21,25 +21,23 @@ from orbit_registry.operations.glob_counts import FilesByGlob, files_of_scopes
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import index_of
-from orbit_registry.site import console, diagrams, explorer, feeds, health, lists, llms, search_data, timeline
+from orbit_registry.site import console, explorer, feeds, health, lists, llms, search_data, timeline
 from orbit_registry.site import map as record_map
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, PageFacts, check_pages, facts_of, located, merged
 from orbit_registry.site.code import DIAGRAM_ID
 from orbit_registry.site.config import files_in
-from orbit_registry.site.coverage import coverage_of
-from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.documents import BODY as OWN
 from orbit_registry.site.documents import ProseLoader, adjacent_documents, around_prose, slot
 from orbit_registry.site.groups import groups_of
-from orbit_registry.site.linked_data import article_data, record_data
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import citers_of, references_by, tasks_html
-from orbit_registry.site.output import Output
-from orbit_registry.site.page import about, article, contents_html
+from orbit_registry.site.npm import FETCHING, MERMAID, mermaid_files, mermaid_key
+from orbit_registry.site.output import Output, Progress
+from orbit_registry.site.page import about, article, article_data, contents_html, record_data
 from orbit_registry.site.pages import SHELL, SHELL_DEPTHS, shell_url
 from orbit_registry.site.prose import TextOrigin, render
 from orbit_registry.site.redirects import HEAD, folder_pages, redirect_pages
-from orbit_registry.site.result import Progress
+from orbit_registry.site.sanitize import Policy, policy_of
 from orbit_registry.site.search_data import description_of
 from orbit_registry.site.sitemap import ASSETS, url_of
 from orbit_registry.site.stage import DOCS, BuildContext
@@ -405,7 +403,7 @@ class Expansion:
                 publication = self.context.sources.publication
                 problems = () if publication.is_active else self.context.problems
                 today = self.relations.today
-                coverage = coverage_of(publication, records, health.PAGE)
+                coverage = health.coverage_of(publication, records)
                 return health.health_html(self.kinds, records, problems, self.freshness, today, coverage)
         index = self.indexes.get(name.removeprefix("index-"))
         return index.html(f"{index.kind.plural}/", self.relations, self.site) if index is not None else ""
@@ -429,14 +427,14 @@ class Expansion:
 
         @cache
         def files() -> Mapping[str, bytes]:
-            if allowed and not diagrams.MERMAID.path.is_file():
-                self.progress(diagrams.FETCHING, 0, 1)
-            contents, problem = diagrams.files(allowed=allowed)
+            if allowed and not MERMAID.path.is_file():
+                self.progress(FETCHING, 0, 1)
+            contents, problem = mermaid_files(allowed=allowed)
             problems.append(problem)
             return contents
 
-        names = self.pages.value("diagrams", [allowed, diagrams.key()], lambda: sorted(files()))
-        self._write_lazily(names, [diagrams.MERMAID.sha512, len(names)], files)
+        names = self.pages.value("diagrams", [allowed, mermaid_key()], lambda: sorted(files()))
+        self._write_lazily(names, [MERMAID.sha512, len(names)], files)
         self.diagnostics += filter(None, problems)
 
     def _write_lazily(

@@ -12,7 +12,7 @@ from orbit_registry.fleet.report import Answer, report
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.config import default_config
-from orbit_registry.site.result import SiteResult
+from orbit_registry.site.output import SiteResult
 from orbit_registry.workspace.workspace import CONFIG
 
 MOST = 2000  # rows of a table; a larger page is slow to open

@@ -1,4 +1,7 @@
-"""Packages of npm that a site serves: fetched once into the user's cache, known by the hash of their archive."""
+"""Packages of npm that a site serves: fetched once into the user's cache, known by the hash of their archive.
+
+Mermaid, which draws diagrams in the browser, is one. Without it, and without scripts, a diagram stays a block of code.
+"""
 
 import contextlib
 import hashlib
@@ -6,10 +9,13 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.site.stamps import stamp_of
 from orbit_registry.workspace.workspace import user_cache
 
 SECONDS = 300
@@ -99,3 +105,34 @@ def _packed(archive: Archive) -> str:
         except OSError as error:
             return f"{folder} can't be written: {error.strerror}"
     return ""
+
+
+MISSING = "SITE399"
+_FOLDER = "assets/orbit/mermaid/"
+_ENTRY = "mermaid.tiny.js"
+_NONE = b""  # what the page loads in place of Mermaid
+MERMAID = Archive(
+    "@mermaid-js/tiny",
+    "12.0.0",
+    "656f585f2fb7b522cfb1c053f8d9d03b42b4a981fb046112e6713197a4a7a328"
+    "1ecbbc5dd8dd1c3bb36adf437993fbbb808798a02ae5772572f954c2316acd0d",
+    {f"package/dist/{_ENTRY}": _ENTRY, "package/LICENSE": "LICENSE.txt"},
+)
+"""One file of 0.8 MB, which draws all but mind maps and architecture diagrams; all of Mermaid is 26 MB."""
+FETCHING = "fetch Mermaid, 0.8 MB"
+
+
+def mermaid_key() -> list[object]:
+    """Return what tells the archive in the user's cache from others; without one, it is tried again each time."""
+    return [MERMAID.sha512, stamp_of(str(MERMAID.path)) if MERMAID.path.is_file() else time.time_ns()]
+
+
+def mermaid_files(*, allowed: bool) -> tuple[dict[str, bytes], Diagnostic | None]:
+    """Return what draws diagrams, by its path in the site, and why it is missing although it is `allowed`."""
+    problem = MERMAID.fetched() if allowed else ""
+    if not allowed or problem:
+        message = f"diagrams are shown as source: {problem}"
+        where = Location(".orbit/config.yaml")
+        note = Diagnostic(MISSING, Severity.NOTE, message, where, MERMAID.hint) if problem else None
+        return {f"{_FOLDER}{_ENTRY}": _NONE}, note
+    return {f"{_FOLDER}{name}": content for name, content in MERMAID.unpacked()}, None

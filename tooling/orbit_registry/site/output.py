@@ -1,4 +1,4 @@
-"""Output folder of a build: only changed files are written, only files of earlier builds are removed."""
+"""Output folder of a build, and its result: only changed files are written, only files of earlier builds removed."""
 
 import contextlib
 import hashlib
@@ -6,11 +6,12 @@ import json
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError, UnsafePathError
+from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.workspace.files import inside, write_error
 from orbit_registry.workspace.git import SITE_MANIFEST, Git
 
@@ -199,3 +200,44 @@ def open_output(folder: Path) -> Output:
 def _parents(path: str) -> list[str]:
     parts = path.split("/")[:-1]
     return ["/".join(parts[: end + 1]) for end in range(len(parts))]
+
+
+Progress = Callable[[str, int, int], None]  # called with the step's name, how much of it is done, and how much there is
+
+
+def silent(step: str, done: int, of: int) -> None:
+    """Report no progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteResult:
+    """Counts of files, the findings, and whether the build counts as good."""
+
+    out: Path
+    pages: int  # HTML files that the site has now
+    written: int
+    unchanged: int
+    removed: int
+    diagnostics: tuple[Diagnostic, ...]
+    seconds: float
+    config: str | None  # the repository's own configuration file that was used, or None
+    ok: bool = True  # false where the build was strict and a finding is more than a note
+    stamps: Mapping[str, str] | None = None
+    """Stamps of inputs and outputs by path; None if one may have changed during the build."""
+
+    def as_data(self) -> dict[str, object]:
+        """Return the result as the JSON output shows it, without the diagnostics."""
+        return {
+            "out": str(self.out),
+            "pages": self.pages,
+            "written": self.written,
+            "unchanged": self.unchanged,
+            "removed": self.removed,
+            "seconds": round(self.seconds, 3),
+            "config": self.config,
+        }
+
+
+def heavier_than_notes(diagnostics: Sequence[Diagnostic]) -> bool:
+    """Say whether a strict build fails for these findings."""
+    return any(diagnostic.severity is not Severity.NOTE for diagnostic in diagnostics)

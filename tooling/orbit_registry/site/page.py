@@ -1,7 +1,8 @@
-"""HTML of a record's page: the template of its kind, its prose, drawings; sanitised."""
+"""HTML of a record's page, sanitised: the template of its kind, its prose, its votes as a drawing; and its JSON-LD."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -13,14 +14,19 @@ from markupsafe import Markup
 
 from orbit_registry.errors import ConfigError
 from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
 from orbit_registry.site.documents import contents
-from orbit_registry.site.drawing import sparkline
 from orbit_registry.site.prose import Heading
 from orbit_registry.site.sanitize import clean, headline
+from orbit_registry.site.words import date_of, tags_of
 
 _FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.html"
+BAR, BAR_GAP, TALL = 3, 1, 16  # of a sparkline, in CSS pixels; a baseline of one more is drawn below the bars
 _SPARKLINE = '<span class="orbit-sparkline"></span>'  # marker for the drawing of votes
+
+_INERT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+"""Characters that could end the element, or a line of a script, as JSON writes them."""
 
 
 @cache
@@ -102,3 +108,52 @@ def _entry(entry: dict[str, object]) -> str:
     title = f'<span class="md-ellipsis">{entry["title"]}</span>'
     link = f'<a href="{escape(str(entry["url"]))}" class="md-nav__link">{title}</a>'
     return f'<li class="md-nav__item">{link}{nested}</li>'
+
+
+def sparkline(numbers: Sequence[int], label: str) -> str:
+    """Return numbers from 0 up as bars over a faint baseline, the highest one as high as the line; `label` says it.
+
+    Nothing in it is a script, a style or an address, and every colour is the text's own.
+    """
+    most = max((*numbers, 1))
+    width = len(numbers) * (BAR + BAR_GAP)
+    bars = "".join(
+        f"M{index * (BAR + BAR_GAP)} {TALL}v-{max(1, round(number / most * TALL))}h{BAR}V{TALL}z"
+        for index, number in enumerate(numbers)
+        if number > 0
+    )
+    return (
+        f'<svg class="orbit-sparkline" role="img" aria-label="{escape(label)}" width="{width}" height="{TALL + 1}" '
+        f'viewBox="0 0 {width} {TALL + 1}"><path fill="currentColor" d="{bars}"/>'
+        f'<path fill="currentColor" fill-opacity=".35" d="M0 {TALL}h{width}v1H0z"/></svg>'
+    )
+
+
+def article_data(headline: str, description: str, site: Mapping[str, str], address: str | None, **more: object) -> str:
+    """Return the element that describes a page as a `TechArticle`; `site` and `address` say where it is."""
+    data = {
+        "@context": "https://schema.org",
+        "@type": "TechArticle",
+        "headline": headline,
+        "description": description,
+        "url": address,
+        "isPartOf": {"@type": "WebSite", **site},
+        **more,
+    }
+    text = json.dumps({name: value for name, value in data.items() if value}, ensure_ascii=False)
+    return f'<script type="application/ld+json">{text.translate(_INERT)}</script>'
+
+
+def record_data(record: Record) -> dict[str, object]:
+    """Return what JSON-LD says of a record: its id, days, status and subjects."""
+    return {
+        "identifier": record.id,
+        "dateCreated": date_of(record),
+        "dateModified": record.text("updated_at"),
+        "creativeWorkStatus": record.status.word,
+        "about": [*_things(tags_of(record))],
+    }
+
+
+def _things(names: Iterable[str]) -> Iterable[dict[str, str]]:
+    return ({"@type": "Thing", "name": name} for name in names)

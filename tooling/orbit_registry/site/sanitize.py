@@ -1,8 +1,18 @@
-"""Sanitiser: the only place that decides which HTML a page may hold."""
+"""Sanitiser and security policy: the only place that decides which HTML a page may hold and which code it runs.
 
+The theme's inline scripts are allowed by their hash, and no other code.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
+from urllib.parse import urlsplit
 
 import nh3
 
@@ -48,3 +58,68 @@ def headline(text: str) -> str:
 def clean(html: str) -> str:
     """Return HTML with nothing in it that runs, loads from elsewhere by a script, or frames; text is kept."""
     return _cleaner().clean(html)
+
+
+_INLINE = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL | re.IGNORECASE)
+_SCOPE = re.compile(r'new URL\("[^"\\]*",location\)')
+_HOST = re.compile(r"https?://[A-Za-z0-9.:-]+")
+_HEAD = re.compile(r'<meta charset="utf-8">', re.IGNORECASE)
+_POLICY = (
+    "default-src 'none'; script-src 'self'{hashes}{hosts}; style-src 'self' 'unsafe-inline'{hosts}; "
+    "img-src 'self' data:{hosts}; font-src 'self'{hosts}; connect-src 'self'; worker-src {workers}; "
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'"
+)
+_COMPILED = " 'wasm-unsafe-eval'"
+"""What lets a page run WebAssembly, and no text as a script. Its worker begins as a blob, for a blob has the policy of
+the page that made it; a worker with another address has none, and could ask other hosts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The inline scripts that pages may run: those of the empty pages, which have no text of a record."""
+
+    scripts: frozenset[str]
+    hosts: tuple[str, ...] = ()
+    """Other hosts that pages may load from: those that a trusted configuration has every page load from."""
+
+    def applied(self, html: str, *, compiled: bool = False) -> tuple[str, list[str]]:
+        """Return a page with its policy, and the inline scripts in it that will not run.
+
+        `compiled` lets the page run WebAssembly, in a worker.
+        """
+        allowed: list[str] = []
+        refused: list[str] = []
+        for code in inline_scripts(html):
+            (allowed if _general(code) in self.scripts else refused).append(code)
+        digests = (hashlib.sha256(code.encode()).digest() for code in dict.fromkeys(allowed))
+        hashes = "".join(f" 'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+        hosts, workers = "".join(f" {host}" for host in self.hosts), "'self'" + " blob:" * compiled
+        policy = _POLICY.format(hashes=hashes + _COMPILED * compiled, hosts=hosts, workers=workers)
+        meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        return _HEAD.sub(lambda match: match.group() + meta, html, count=1), refused
+
+    def allowing(self, html: str) -> Policy:
+        """Return the policy that also allows the inline scripts of a page of the generator."""
+        return replace(self, scripts=self.scripts | {_general(code) for code in inline_scripts(html)})
+
+
+def policy_of(empty_pages: Iterable[str], loaded: Iterable[str] = ()) -> Policy:
+    """Return the policy that the generator's empty pages ask for; `loaded` are addresses elsewhere that are trusted."""
+    hosts = {f"{parts.scheme or 'https'}://{parts.netloc}" for parts in map(urlsplit, loaded)}
+    safe = tuple(sorted(host for host in hosts if _HOST.fullmatch(host)))
+    return Policy(frozenset(_general(code) for html in empty_pages for code in inline_scripts(html)), safe)
+
+
+def inline_scripts(html: str) -> list[str]:
+    """Return the code of a page's inline scripts; data in script elements is none."""
+    return [
+        match["code"]
+        for match in _INLINE.finditer(html)
+        if not any(word in match["attributes"].lower() for word in ("src=", "application/json", "application/ld+json"))
+        and match["code"].strip()
+    ]
+
+
+def _general(code: str) -> str:
+    """Return a script without the one thing in it that differs by depth: the way to the site's root."""
+    return _SCOPE.sub("new URL(location)", code)

@@ -16,7 +16,7 @@ from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import CACHE, build_site
-from orbit_registry.site.result import Progress, SiteResult, silent
+from orbit_registry.site.output import Progress, SiteResult, silent
 from orbit_registry.site.stamps import stamp_of
 from orbit_registry.workspace.workspace import open_workspace
 

@@ -10,7 +10,6 @@ from html import escape
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.site.drawing import column
 from orbit_registry.site.groups import TAGS
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.urls import relative
@@ -117,3 +116,12 @@ def _list(groups: Mapping[int, Sequence[Record]], size: int, page: str) -> str:
         heading = f'<h2 id="{_name(number, size)}">{_name(number, size)} <small>{len(rows):,}</small></h2>'
         parts.append(f"{heading}{items_html(rows, page)}")
     return "".join(parts)
+
+
+def column(parts: Sequence[tuple[str, int]], most: int) -> str:
+    """Return a column of parts, each with its CSS classes and number, that is `most` high where it fills its box."""
+    rects, top = "", most
+    for css, number in parts:
+        top -= number
+        rects += f'<rect class="{escape(css)}" y="{top}" width="1" height="{number}"/>'
+    return f'<svg aria-hidden="true" viewBox="0 0 1 {most}" preserveAspectRatio="none">{rects}</svg>'
