@@ -79,3 +79,9 @@ def test_explain_names_the_checks_that_look_at_a_file(root: Path, shell: Any) ->
     assert [row["name"] for row in shell.data("explain", "src/app.py")["checks"]] == ["ADR-0009/no-print"]
     assert "checked by ADR-0009/no-print (error): Log through the logger" in shell("explain", "src/app.py")[1]
     assert shell.data("explain", "docs/app.js")["checks"] == []
+
+
+def test_a_closed_record_has_nothing_to_try(root: Path, shell: Any) -> None:
+    decide(root, NO_PRINT, status="superseded", number=9)
+    code, _, error = shell("enforce", "try", "ADR-0009")
+    assert (code, "ADR-0009 is superseded, so its checks never run" in error) == (2, True)

@@ -12,7 +12,8 @@ from tests.unit.enforce.test_run import decide
 Call = Callable[..., dict[str, Any]]
 MYSQL = {
     "id": "no-mysql", "say": "Use PostgreSQL", "in": ["src/**/*.py"], "except": ["src/old/**"],
-    "text": {"words": ["connect_mysql", "MySQLdb"]}, "passes": ["connect()"], "fails": ["connect_mysql()"],
+    "text": {"words": ["connect_mysql", "MySQLdb", "my\u202esql"]}, "passes": ["connect()"],
+    "fails": ["connect_mysql()"],
 }  # fmt: skip
 OLD = "import os\n\nconnect_mysql()\n"
 
@@ -48,6 +49,7 @@ QUIET = {
     "the old text alone has it": edit("connect()\n", "connect_mysql()\n"),
     "the file has as many": ("Write", {"file_path": "src/a.py", "content": f"import re\n{OLD}"}),
     "a part of a word": edit("reconnect_mysql()\n"),
+    "a word with hidden characters": edit("my\u202esql()\n"),
     "a comment": edit("import os  # no connect_mysql here\n"),
     "a string": edit("x = 'connect_mysql'\n"),
     "another file": edit("connect_mysql()\n", path="lib/a.py"),

@@ -42,39 +42,12 @@ class FileMatches:
     """Why a check could not be run, by its name."""
 
 
-@dataclass(frozen=True)
-class Runner:
-    """Checks that can be run, each with its finder."""
-
-    checks: Mapping[str, tuple[DecisionCheck, Finder | Survey]]
-
-    def index(self) -> GlobIndex[str]:
-        """Return the index of the checks' files."""
-        return GlobIndex([(name, check.globs) for name, (check, _) in self.checks.items()])
-
-    def read(self, names: Iterable[str], path: str, content: bytes) -> FileMatches:
-        """Return what some checks find in a file."""
-        text = _decoded(content)
-        matches: dict[str, list[Match]] = {}
-        not_run: dict[str, str] = {}
-        for name in names:
-            finder = self.checks[name][1]
-            try:
-                if isinstance(finder, Finder) and (places := [*finder.find(path, text)]):
-                    matches[name] = places
-            except NotRunError as error:
-                not_run[name] = str(error)
-        return FileMatches(matches, [*allows_in(path, text)], not_run)
-
-
-def files_of(workspace: Workspace, tracked: Sequence[str] | None, untracked: Sequence[str]) -> list[str]:
-    """Return the files that checks look at: all but the records' own."""
-    paths = (*tracked, *untracked) if tracked is not None else walk(workspace.root, hidden=False)
-    return [path for path in paths if not path.startswith(f"{ORBIT}/")]
+Runnable = tuple[DecisionCheck, Finder | Survey]
 
 
 def tree_of(workspace: Workspace, tracked: Sequence[str] | None, untracked: Sequence[str]) -> Tree:
-    """Return the files that checks look at, and how to read them."""
+    """Return the files that checks look at, all but the records' own, and how to read them."""
+    paths = (*tracked, *untracked) if tracked is not None else walk(workspace.root, hidden=False)
 
     def text(path: str) -> str | None:
         try:
@@ -82,7 +55,7 @@ def tree_of(workspace: Workspace, tracked: Sequence[str] | None, untracked: Sequ
         except OrbitError:
             return None
 
-    return Tree(files_of(workspace, tracked, untracked), text)
+    return Tree([path for path in paths if not path.startswith(f"{ORBIT}/")], text)
 
 
 def enforce(
@@ -104,16 +77,14 @@ def enforce(
         for problem in check.problems:
             report.add_problem(check, problem)
     selected = [check for check in open_checks if check.record.phase == "live" or proposed]
-    runner = Runner(dict(_runnable(selected, report)))
+    runnable = dict(_runnable(selected, report))
     if definitions_only:
         return tuple(report.diagnostics)
     tree = tree_of(workspace, tracked, untracked)
     change = change_since(workspace.git, base, untracked) if base is not None else None
-    _Tree(workspace, runner, tree, report, change).run()
+    _Tree(workspace, runnable, tree, report, change).run()
     if change is not None:
-        before = _at_base(workspace, records, change)
-        earlier = Runner(dict(_runnable(before, _Report(workspace))))
-        _Tree(workspace, earlier, tree, report, change).add_weakened()
+        _add_weakened(workspace, _at_base(workspace, records, change), tree, report, change)
     return tuple(report.diagnostics)
 
 
@@ -122,8 +93,8 @@ def check_text(workspace: Workspace, records: Iterable[Record], path: str, text:
     report = _Report(workspace)
     live = [check for record in records if record.phase == "live" for check in checks_of(record) if check.covers(path)]
     checks = [*_with_evidence(workspace, live, _Report(workspace), None)]
-    runner = Runner({name: pair for name, pair in _runnable(checks, report) if pair[0].is_about_one_file})
-    _Tree(workspace, runner, Tree([path], {path: text}.get), report, None).run_text(path, text)
+    runnable = {name: pair for name, pair in _runnable(checks, report) if pair[0].is_about_one_file}
+    _Tree(workspace, runnable, Tree([path], {path: text}.get), report, None).run_on([path])
     return tuple(report.diagnostics)
 
 
@@ -141,23 +112,13 @@ def _with_evidence(
     for check in checks:
         entries = [evidence.get(check.name) for evidence in files]
         is_fresh = any(entry is None or entry["digest"] == check.digest for entry in entries)
-        if not entries or check.level == "advice" or is_fresh or not _has_library(check):
+        if not entries or check.level == "advice" or is_fresh or not check.has_parser:
             yield check
             continue
         message = f"{check.name} changed after its replay, so it counts as advice"
         hint = f"run `orbit enforce replay {check.name}`"
         report.add(check, "ORB1010", message, hint=hint)
         yield replace(check, counts_as_advice=True)
-
-
-def _has_library(check: DecisionCheck) -> bool:
-    """Say whether the library of a check is there; without it, the digest lacks its version."""
-    with contextlib.suppress(InvalidCheckError):
-        try:
-            check.finder()
-        except NotRunError:
-            return False
-    return True
 
 
 def _at_base(workspace: Workspace, records: Sequence[Record], change: Change) -> Iterator[DecisionCheck]:
@@ -181,9 +142,26 @@ def _at_base(workspace: Workspace, records: Sequence[Record], change: Change) ->
             yield from checks_of(Record(kind, {**data, "id": current.id}, current.path) if current else earlier)
 
 
-def _runnable(
-    checks: Iterable[DecisionCheck], report: _Report
-) -> Iterator[tuple[str, tuple[DecisionCheck, Finder | Survey]]]:
+def _add_weakened(
+    workspace: Workspace, before: Iterable[DecisionCheck], tree: Tree, report: _Report, change: Change
+) -> None:
+    """Add the checks that found something in the changed files before the change weakened them."""
+    order = list(Severity)
+    reported = {(row.check, row.location.path): order.index(row.severity) for row in report.diagnostics}
+    scratch = _Report(workspace)
+    comparable = (check for check in before if check.must == "not" and not check.is_reference)
+    runnable = dict(_runnable(comparable, _Report(workspace)))
+    _Tree(workspace, runnable, tree, scratch, change).run_on([path for path in tree.paths if path in change.earlier])
+    for row in {(row.check, row.location.path): row for row in reversed(scratch.diagnostics) if row.check}.values():
+        if row.check and reported.get((row.check, row.location.path), len(order)) > order.index(row.severity):
+            check, position = runnable[row.check][0], row.location.position
+            place = f"{row.location.path}:{position.line}" if position else row.location.path
+            message = f"this change weakens {row.check} and breaks it at {place}"
+            hint = "leave the check unchanged, or weaken it in a separate change"
+            report.add(check, "ORB1008", message, report.place(check.record, ("checks",)), hint=hint)
+
+
+def _runnable(checks: Iterable[DecisionCheck], report: _Report) -> Iterator[tuple[str, Runnable]]:
     for check in checks:
         if check.problems:
             continue
@@ -248,7 +226,8 @@ class _Tree:
     """One run over the tree."""
 
     workspace: Workspace
-    runner: Runner
+    checks: dict[str, Runnable]
+    """By their names, each with its finder."""
     tree: Tree
     report: _Report
     change: Change | None
@@ -266,7 +245,7 @@ class _Tree:
 
     def _fall_back(self, values: Mapping[str, FileMatches]) -> None:
         """Count checks as advice of which too many matches are allowed or false alarms."""
-        weighty = {name: check for name, (check, _) in self.runner.checks.items() if check.level != "advice"}
+        weighty = {name: check for name, (check, _) in self.checks.items() if check.level != "advice"}
         evidence: Mapping[str, Mapping[str, Any]] = {}
         if weighty:
             with contextlib.suppress(OrbitError):
@@ -280,49 +259,38 @@ class _Tree:
                 message = f"{exceptions} of {total} matches of {name} are allowed or false alarms: it counts as advice"
                 hint = f"name what it should leave out under `except:`, then `orbit enforce replay {name}`"
                 self.report.add(check, "ORB1010", message, hint=hint)
-                lowered = (replace(check, counts_as_advice=True), self.runner.checks[name][1])
-                self.runner = Runner({**self.runner.checks, name: lowered})
+                self.checks[name] = (replace(check, counts_as_advice=True), self.checks[name][1])
 
-    def run_text(self, path: str, text: str) -> None:
-        """Add the findings in one text, whatever the file has now."""
-        scopes, names_of = self._scopes([path])
-        self._surveys(scopes)
-        content = text.encode("utf-8", "replace")
-        self._add_matches(names_of, {name: self.runner.read(names, name, content) for name, names in names_of.items()})
-
-    def add_weakened(self) -> None:
-        """Add the checks that found something in the changed lines before the change weakened them."""
-        reported = {(row.check, row.location.path): list(Severity).index(row.severity)
-                    for row in self.report.diagnostics if row.check}  # fmt: skip
-        paths = [path for path in self.tree.paths if self.change is not None and path in self.change.earlier]
+    def run_on(self, paths: Sequence[str]) -> None:
+        """Add the findings in some files, without the cache."""
         scopes, names_of = self._scopes(paths)
-        values = {path: self.runner.read(names, path, (self.tree.text(path) or "").encode("utf-8"))
-                  for path, names in names_of.items()}  # fmt: skip
-        for name, (check, finder) in self.runner.checks.items():
-            if check.must == "have" or check.is_reference:
-                continue
-            if isinstance(finder, Survey):
-                places = {path: path for path, _ in self._new_in_tree(check, finder, scopes[name])}
-            else:
-                new = self._new_matches(check, values)
-                places = {path: f"{path}:{match.line}" for path, match in reversed(new)}
-            weight = list(Severity).index(LEVELS[check.level])
-            for path, position in places.items():
-                if reported.get((name, path), 9) > weight:
-                    message = f"this change weakens {name} and breaks it at {position}"
-                    hint = "leave the check unchanged, or weaken it in a separate change"
-                    location = self.report.place(check.record, ("checks",))
-                    self.report.add(check, "ORB1008", message, location, hint=hint)
+        self._surveys(scopes)
+        contents = {path: (self.tree.text(path) or "").encode("utf-8", "replace") for path in names_of}
+        self._add_matches(names_of, {path: self._read(names, path, contents[path]) for path, names in names_of.items()})
+
+    def _read(self, names: Iterable[str], path: str, content: bytes) -> FileMatches:
+        """Return what some checks find in a file."""
+        text = _decoded(content)
+        matches: dict[str, list[Match]] = {}
+        not_run: dict[str, str] = {}
+        for name in names:
+            finder = self.checks[name][1]
+            try:
+                if isinstance(finder, Finder) and (places := [*finder.find(path, text)]):
+                    matches[name] = places
+            except NotRunError as error:
+                not_run[name] = str(error)
+        return FileMatches(matches, [*allows_in(path, text)], not_run)
 
     def _scopes(self, paths: Sequence[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
         """Return the files of each check, and the checks that read each file."""
-        index = self.runner.index()
-        scopes: dict[str, list[str]] = {name: [] for name in self.runner.checks}
+        index = GlobIndex([(name, check.globs) for name, (check, _) in self.checks.items()])
+        scopes: dict[str, list[str]] = {name: [] for name in self.checks}
         names_of: dict[str, list[str]] = {}
         for path in paths:
             for name, _ in index.match(path):
                 scopes[name].append(path)
-                finder = self.runner.checks[name][1]
+                finder = self.checks[name][1]
                 if isinstance(finder, Finder) and finder.reads(path):
                     names_of.setdefault(path, []).append(name)
         return scopes, names_of
@@ -330,7 +298,7 @@ class _Tree:
     def _blind(self, scopes: Mapping[str, list[str]], names_of: Mapping[str, list[str]]) -> None:
         """Add checks that look at no file, and exceptions that match none."""
         counts = Counter(name for names in names_of.values() for name in names)
-        for name, (check, finder) in self.runner.checks.items():
+        for name, (check, finder) in self.checks.items():
             is_file_free = isinstance(finder, Survey) and (check.must == "have" or finder.is_reference)
             if not (counts[name] if isinstance(finder, Finder) else scopes[name]) and not is_file_free:
                 hint = "correct `in:`, or remove the check if its subject is gone"
@@ -341,7 +309,7 @@ class _Tree:
                 self.report.add(check, "ORB1003", f"`except: {text}` of {name} matches no file", hint=hint)
 
     def _surveys(self, scopes: Mapping[str, list[str]]) -> None:
-        for name, (check, finder) in self.runner.checks.items():
+        for name, (check, finder) in self.checks.items():
             if not isinstance(finder, Survey):
                 continue
             for path, what in self._new_in_tree(check, finder, scopes[name]):
@@ -375,47 +343,43 @@ class _Tree:
     def _values(self, names_of: Mapping[str, list[str]]) -> dict[str, FileMatches]:
         """Return what the checks find in each file; unchanged files and checks are answered by the cache."""
         deadline = time.process_time() + TIME_LIMIT_SECONDS  # of the processor: a busy machine is no reason
-        late: list[str] = []
+        late: set[str] = set()
 
         def parse(path: str, content: bytes) -> object:
             if time.process_time() > deadline:
-                late.append(path)
+                late.add(path)
                 return None
-            return _as_json(self.runner.read(names_of[path], path, content))
+            return _as_json(self._read(names_of[path], path, content))
 
-        checks = {name: check.digest for name, (check, _) in self.runner.checks.items()}
+        checks = {name: check.digest for name, (check, _) in self.checks.items()}
         cache, namespace = self.workspace.cache, f"enforce {digest(checks)[:16]}"
         cache.keep_newest("enforce", namespace)
         values: dict[str, FileMatches] = {}
-        too_large: list[str] = []
         for path, state in cache.files(namespace, self.workspace.root, names_of, parse, limit=FILE_LIMIT).items():
             if state.value is not None:
                 values[path] = _from_json(state.value)
+            elif path in late:
+                reason = f"not reached in {TIME_LIMIT_SECONDS:.0f} s"
+                values[path] = FileMatches({}, (), dict.fromkeys(names_of[path], reason))
             elif state.error is not None and state.size > FILE_LIMIT and _is_text(f"{self.workspace.root}/{path}"):
-                too_large.append(path)
-        self._not_run(names_of, too_large, f"larger than {FILE_LIMIT:,} bytes")
-        self._not_run(names_of, late, f"not reached in {TIME_LIMIT_SECONDS:.0f} s")
+                reason = f"larger than {FILE_LIMIT:,} bytes"
+                values[path] = FileMatches({}, (), dict.fromkeys(names_of[path], reason))
         return values
 
-    def _not_run(self, names_of: Mapping[str, list[str]], paths: Sequence[str], reason: str) -> None:
-        skipped: defaultdict[str, list[str]] = defaultdict(list)
-        for path in paths:
-            for name in names_of[path]:
-                skipped[name].append(path)
-        for name, files in skipped.items():
+    def _add_not_run(self, values: Mapping[str, FileMatches]) -> None:
+        skipped: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        for path, value in values.items():
+            for name, reason in value.not_run.items():
+                skipped[name, reason].append(path)
+        for (name, reason), files in skipped.items():
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-            self.report.add(self.runner.checks[name][0], "ORB1004", f"{name} is not run on {files[0]}{more}: {reason}")
+            self.report.add(self.checks[name][0], "ORB1004", f"{name} is not run on {files[0]}{more}: {reason}")
 
     def _add_matches(self, names_of: Mapping[str, list[str]], values: Mapping[str, FileMatches]) -> None:
-        reasons: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        for path, value in values.items():
-            for name, cause in value.not_run.items():
-                reasons[name, cause].append(path)
-        for (name, cause), paths in reasons.items():
-            self._not_run({path: [name] for path in paths}, paths, cause)
+        self._add_not_run(values)
         used: set[tuple[str, Allow]] = set()
         has_match = {name for value in values.values() for name in value.matches}
-        for name, (check, finder) in self.runner.checks.items():
+        for name, (check, finder) in self.checks.items():
             if check.must == "have" and isinstance(finder, Finder):
                 lacked = {path for path in values if (old := self._old(path)) and not old.matches.get(name)}
                 paths = [path for path in values if name in names_of[path] and path not in lacked]
@@ -489,7 +453,7 @@ class _Tree:
             if old := self.change.earlier[path]:
                 names_of[old] = list(dict.fromkeys([*names_of.get(old, ()), *names]))
         contents = self._contents_before
-        return {path: self.runner.read(names, path, contents[path])
+        return {path: self._read(names, path, contents[path])
                 for path, names in names_of.items() if path in contents}  # fmt: skip
 
     def _old(self, path: str) -> FileMatches | None:
@@ -506,14 +470,12 @@ class _Tree:
     def _missing(self, check: DecisionCheck, paths: Sequence[str], values: Mapping[str, FileMatches]) -> None:
         """Add the files without what a check demands."""
         for path in paths:
-            if not values[path].matches.get(check.name):
+            if not (values[path].matches.get(check.name) or check.name in values[path].not_run):
                 self.report.break_of(check, f"`{path}`", Location(path, Position(1)))
 
     def _unused(self, path: str, allow: Allow, names: Sequence[str]) -> None:
-        check = next(
-            (self.runner.checks[name][0] for name in names if allow.name in (name, name.partition("/")[0])), None
-        )
-        nearest = check or self.runner.checks[names[0]][0]
+        check = next((self.checks[name][0] for name in names if allow.name in (name, name.partition("/")[0])), None)
+        nearest = check or self.checks[names[0]][0]
         reason = "it allows nothing here" if check else "no check of that name looks at this file"
         message = f"`orbit: allow {allow.name}` is not needed: {reason}"
         hint = "remove the comment, or correct the id"

@@ -122,8 +122,17 @@ class DecisionCheck:
     def digest(self) -> str:
         """Digest of what it finds: kind, scope and the parser's version, not its words or level."""
         parts = [self.kind.name if self.kind else "", self.body, self.must, [glob.text for glob in self.globs]]
-        version = _version("ast-grep-py") if self.kind and self.kind.name == "pattern" else ""
+        version = _version("ast-grep-py") if self._is_pattern else ""
         return hashlib.sha256(json.dumps([*parts, version], sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def has_parser(self) -> bool:
+        """Whether the library that its digest names is there."""
+        return not self._is_pattern or bool(_version("ast-grep-py"))
+
+    @property
+    def _is_pattern(self) -> bool:
+        return self.kind is not None and self.kind.name == "pattern"
 
     def finder(self) -> Finder | Survey:
         """Return what finds its matches; raises InvalidCheckError and NotRunError."""

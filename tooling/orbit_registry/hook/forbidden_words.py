@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     Breaks = dict[int, tuple[str, str, str]]
 
+MOST_WORDS = 1_000  # of all checks together: 500 take 2.5 ms in 20 kB
 GROUP = "\x1d"  # separator of the globs of a check
 EXACT, ANY_CASE = "=", "~"  # prefixes of a word
 _HASH = ("py", "pyi", "rb", "sh", "bash", "zsh", "yaml", "yml", "toml", "nix", "ex", "exs", "tf")
@@ -25,7 +26,7 @@ def forbidden(index: "Index", arguments: "Payload", path: str, root: str, folder
     """Return, by number, the pushed records that forbid a word which a call adds: its key, the word and the line."""
     breaks: Breaks = {}
     try:
-        patterns = [(number, index.pattern_text(number)) for number in index.lookup(FORBIDDEN)[1]]
+        patterns = [(number, index.pattern_text(number)) for number in index.lookup(FORBIDDEN)[1][:MOST_WORDS]]
         for file, new, old in edits_in(arguments, path, root, folder):
             folded = new.casefold()
             for number, pattern in patterns:

@@ -450,7 +450,7 @@ def _forbidding(record: Record) -> Iterable[str]:
         sign = ANY_CASE if check.body.get("ignore_case") else EXACT
         words = [sign + (word.casefold() if sign == ANY_CASE else word) for word in check.body["words"]]
         globs = [f"!{glob.text.removeprefix('!')}" if glob.exclude else glob.text for glob in check.globs]
-        texts = [word for word in words if _SEPARATORS.search(word) is None]
+        texts = [word for word in words if inert_line(word) == word]  # it is shown to agents
         yield reader.PHRASES.join([check.id, where, safe(check.say), GROUP.join(globs), *texts])
 
 
