@@ -39,7 +39,8 @@ INSERT INTO lake_scopes BY NAME SELECT
     false AS exclude, 'directory' AS anchor_kind, 'src/m' || (h + n) % 500 AS anchor
 FROM made, range(3) AS c(n);
 INSERT INTO lake_links BY NAME SELECT
-    repository, 1 AS sequence, record_id, 'related_to' AS rel, 'R-' || h % {RECORDS} AS target, false AS derived
+    repository, 1 AS sequence, record_id, CASE WHEN h % 50 = 2 THEN 'overrides' ELSE 'related_to' END AS rel,
+    CASE WHEN h % 50 = 2 THEN 'acme/r0:' ELSE '' END || 'R-' || h % {RECORDS} AS target, false AS derived
 FROM made;
 INSERT INTO lake_votes BY NAME SELECT
     repository, 1 AS sequence, record_id, 'model' AS voter_model, 'T-' || n AS task_id,
@@ -70,7 +71,7 @@ def make_lake(folder: Path, repositories: int) -> None:
                     rows = f"FROM lake_{table} WHERE repository = '{name}'"
                     connection.execute(f"COPY ({rows}) TO '{folder / file}' (FORMAT parquet, COMPRESSION zstd)")
                 when = "2026-01-01T00:00:00Z"
-                lake.commit(Push(name, 1, 1, "c", when, when, RECORDS, "d", files=tuple(files)))
+                lake.commit(Push(name, 1, 1, "c", when, when, RECORDS, "d", "acme/r0 0f3a", files=tuple(files)))
 
 
 def cost(arguments: Sequence[str], folder: Path) -> tuple[float, float, float]:
