@@ -121,6 +121,19 @@ def test_an_own_decision_overrides_an_inherited_one(shop: Path) -> None:
     assert findings(shop) == []
 
 
+def test_a_check_of_an_inherited_decision_is_run_and_allowed_by_its_id(shop: Path, tmp_path: Path) -> None:
+    forbidden = {"id": "no-mysql", "say": "Use PostgreSQL", "text": {"words": ["mysql_connect"]}, "level": "error"}
+    examples = {"passes": ["pg_connect()"], "fails": ["mysql_connect()"], "in": ["src/**"]}
+    fields = {"title": "Keep orders in PostgreSQL", "status": "accepted", "checks": [forbidden | examples]}
+    write_record(tmp_path / "org", ".orbit/adrs/ADR-0003/adr.yaml", **fields)
+    commit(tmp_path / "org")
+    update(shop)
+    write(shop, "src/app.py", "mysql_connect()\nmysql_connect()  # orbit: allow org:ADR-0003 because of old data\n")
+    commit(shop)
+    broken = [row for row in run(Registry.open(shop).workspace).diagnostics if row.code == "ORB1005"]
+    assert [(str(row.location), row.check) for row in broken] == [("src/app.py:1:1", "org:ADR-0003/no-mysql")]
+
+
 def test_an_agent_takes_no_records_over(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_record(tmp_path / "org", ".orbit/adrs/ADR-0003/adr.yaml", title="Log in JSON", status="accepted")
     commit(tmp_path / "org")

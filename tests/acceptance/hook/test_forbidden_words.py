@@ -91,3 +91,8 @@ def test_a_record_that_the_gate_enforces_is_one_line(project: Path, call: Call) 
     text = shown(call("PreToolUse", tool_name="Read", tool_input={"file_path": "src/a.py"}))
     assert text.splitlines()[2] == "- [ADR-0001] Log through the logger (enforced by ADR-0001/no-mysql)"
     assert "more:" not in text.splitlines()[3]
+
+
+def test_a_check_in_a_wrong_form_stops_no_sync(root: Path) -> None:
+    decide(root, {"id": "no-mysql", "text": "mysql"})
+    bring_up_to_date(root)

@@ -11,6 +11,7 @@ from orbit_registry.model.ids import (
     INVERSES,
     code_id,
     is_safe_id,
+    is_shown_id,
     natural_key,
     relation,
     sequence_id,
@@ -91,3 +92,8 @@ def test_each_word_names_one_relation_from_one_end() -> None:
 def test_records_may_state_every_relation_but_supersession() -> None:
     schema = json.loads(ENVELOPE.read_text("utf-8"))["properties"]["links"]["items"]["properties"]["rel"]["enum"]
     assert [*schema] == [rel for rel in INVERSES if rel != "supersedes"]
+
+
+@pytest.mark.parametrize(("text", "is_shown"), [("org:ADR-0001", True), (":ADR-0001", False), ("org:../x", False)])
+def test_an_id_that_is_shown_may_name_its_source(text: str, is_shown: bool) -> None:
+    assert is_shown_id(text) is is_shown

@@ -17,7 +17,7 @@ from orbit_registry.agents.agent import Row, open_transcript, transcript_readers
 from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import safe_name
-from orbit_registry.model.ids import is_safe_id
+from orbit_registry.model.ids import is_shown_id
 from orbit_registry.workspace.event_log import LoggedEvent
 
 NEEDLE = re.compile(re.escape(START.strip("<>")).encode())
@@ -51,7 +51,7 @@ def injected_in(text: str) -> list[str]:
 
 def ids_in(text: str) -> list[str]:
     """Return the ids of the records in the blocks of a text, with repetitions."""
-    return [record_id for block in _blocks(text) for record_id in _ITEM.findall(block) if is_safe_id(record_id)]
+    return [record_id for block in _blocks(text) for record_id in _ITEM.findall(block) if is_shown_id(record_id)]
 
 
 def _blocks(text: str) -> Iterator[str]:

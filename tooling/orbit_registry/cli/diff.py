@@ -9,6 +9,7 @@ from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.ids import is_safe_id
 from orbit_registry.registry import Registry
 from orbit_registry.render.changes import MARKER, changes_markdown, changes_text, check_command
+from orbit_registry.repository.inherited import source_of
 from orbit_registry.review.changes import ChangeReport, compare
 
 
@@ -64,6 +65,7 @@ def _markdown(registry: Registry, report: ChangeReport) -> str:
     def page(path: str) -> str:
         *_, plural, record_id, _ = ["", "", *path.split("/")]
         is_page = base_url and workspace.kinds.of_plural(plural) is not None and is_safe_id(record_id)
-        return f"{base_url.rstrip('/')}/{record_url(plural, record_id)}" if is_page else file(path)
+        shown_id = f"{source}:{record_id}" if (source := source_of(path)) else record_id
+        return f"{base_url.rstrip('/')}/{record_url(plural, shown_id)}" if is_page else file(path)
 
     return changes_markdown(report, page, file)

@@ -126,7 +126,7 @@ def _literal_parts(text: str, start: int, end: int, opening: str) -> Iterator[tu
 
 MARK = "orbit: allow"
 _FORM = re.compile(
-    rf"{MARK}[ \t]+(?P<name>[A-Za-z]+-[0-9A-Za-z]+(?:/[A-Za-z0-9_-]+)?)"
+    rf"{MARK}[ \t]+(?P<name>(?:[a-z][a-z0-9-]*:)?[A-Za-z]+-[0-9A-Za-z]+(?:/[A-Za-z0-9_-]+)?)"
     r"(?:[ \t]+because[ \t]+(?P<reason>(?!\*/|-->|\*\))\S[^\n]*?))?[ \t\r]*(?:\*/|-->|\*\)|$)",
     re.MULTILINE,
 )

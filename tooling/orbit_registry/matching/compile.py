@@ -444,8 +444,10 @@ def _forbidding(record: Record) -> Iterable[str]:
     from orbit_registry.enforce.spec import checks_of  # few records have checks
 
     for check in checks_of(record):
+        if check.problems:
+            continue
         where = check.body.get("where", "code")
-        if check.problems or check.must != "not" or "words" not in check.body or where not in ("code", "any"):
+        if check.must != "not" or "words" not in check.body or where not in ("code", "any"):
             continue
         sign = ANY_CASE if check.body.get("ignore_case") else EXACT
         words = [sign + (word.casefold() if sign == ANY_CASE else word) for word in check.body["words"]]

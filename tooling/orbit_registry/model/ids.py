@@ -64,6 +64,12 @@ def is_safe_id(record_id: str) -> bool:
     return _SAFE.match(record_id) is not None
 
 
+def is_shown_id(text: str) -> bool:
+    """Say whether a text is an id as people see it: that of an inherited record has the name of its source."""
+    source, colon, record_id = text.rpartition(":")
+    return is_safe_id(record_id) and (not colon or is_safe_id(source))
+
+
 def natural_key(record_id: str) -> tuple[str, int, str]:
     """Return a sort key in human order: ADR-9999 before ADR-10000, codes by their letters."""
     match = _SEQUENCE.match(record_id)

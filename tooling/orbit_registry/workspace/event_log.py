@@ -19,7 +19,7 @@ from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.events import FILES, MOST_ASKED, NAME, OPENED, Event, append
 from orbit_registry.hook.project import session_of_process
 from orbit_registry.hook.session import SessionLog
-from orbit_registry.model.ids import is_safe_id
+from orbit_registry.model.ids import is_shown_id
 from orbit_registry.model.votes import parse_time
 from orbit_registry.workspace.files import bounded_lines
 from orbit_registry.workspace.workspace import Workspace
@@ -222,7 +222,7 @@ def _moment(value: object) -> float | None:
 
 def _ids(value: object) -> tuple[str, ...]:
     listed = value[:MOST_IDS] if isinstance(value, list) else []
-    return tuple(dict.fromkeys(entry for entry in listed if isinstance(entry, str) and is_safe_id(entry)))
+    return tuple(dict.fromkeys(entry for entry in listed if isinstance(entry, str) and is_shown_id(entry)))
 
 
 def _paths(value: object) -> tuple[str, ...]:
