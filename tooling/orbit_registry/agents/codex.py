@@ -201,9 +201,8 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
         yield from (TranscriptEntry(entry_kind, clipped(text)) for text in texts_of(payload.get("content")))
     elif kind in ("function_call", "custom_tool_call", "local_shell_call", "web_search_call"):
         action = payload.get("action")
-        tool_arguments = (
-            action if isinstance(action, dict) else _arguments(payload.get("arguments", payload.get("input")))
-        )
+        own = _arguments(payload.get("arguments", payload.get("input")))
+        tool_arguments = action if isinstance(action, dict) else own
         tool = str(payload.get("name") or kind)
         yield TranscriptEntry("call", call=str(payload.get("call_id")), tool=tool, arguments=tool_arguments)
     elif isinstance(kind, str) and kind.endswith("_output"):

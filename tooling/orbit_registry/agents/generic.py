@@ -50,9 +50,8 @@ def read(payload: "Payload") -> Call | None:
         call.can_show_message = event == "session-start" and source not in ("compact", "resume")
     paths = payload.get("paths")
     if isinstance(paths, list):
-        call.paths = call.paths + [
-            path for path in paths[:MOST_PATHS] if isinstance(path, str) and path and path not in call.paths
-        ]
+        named = (path for path in paths[:MOST_PATHS] if isinstance(path, str) and path)
+        call.paths = call.paths + [path for path in named if path not in call.paths]
     return call
 
 

@@ -230,9 +230,8 @@ class _Proofs:
         authors += [match[1] for commit in (setter, *inner) for match in _CO_AUTHOR.finditer(commit.message)]
         author_identities = {identity for author in authors for identity in identities(author)}
         words = ("interpret-trailers", "--parse", "--no-divider")
-        trailers = self._git.run(*words, stdin=setter.message.encode("utf-8", "surrogateescape")).decode(
-            "utf-8", "replace"
-        )
+        stdout = self._git.run(*words, stdin=setter.message.encode("utf-8", "surrogateescape"))
+        trailers = stdout.decode("utf-8", "replace")
         approvers = [identities(match[1]) for match in _APPROVAL.finditer(trailers)]
         if any(approver & owners and not approver & author_identities for approver in approvers):
             return ""

@@ -84,16 +84,11 @@ def check(code: str, severity: Severity, hint: str, *, fix: Fix | None = None) -
 @cache
 def all_checks() -> tuple[Check, ...]:
     """Return every check, in the order of codes."""
-    modules = [
-        importlib.import_module(f"{rules.__name__}.{name}") for _, name, _ in pkgutil.iter_modules(rules.__path__)
-    ]
-    members = [member for module in modules for value in vars(module).values()
-               for member in (value if isinstance(value, tuple) else (value,))]  # fmt: skip
-    return tuple(
-        sorted(
-            (member for member in members if isinstance(member, Check)), key=lambda check: (len(check.code), check.code)
-        )
-    )
+    names = (f"{rules.__name__}.{name}" for _, name, _ in pkgutil.iter_modules(rules.__path__))
+    values = (value for name in names for value in vars(importlib.import_module(name)).values())
+    members = (member for value in values for member in (value if isinstance(value, tuple) else (value,)))
+    checks = (member for member in members if isinstance(member, Check))
+    return tuple(sorted(checks, key=lambda check: (len(check.code), check.code)))
 
 
 def check_of(code: str) -> Check | None:

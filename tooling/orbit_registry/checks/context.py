@@ -99,9 +99,8 @@ class CheckContext:
     @cached_property
     def our_documents(self) -> frozenset[str]:
         """The documents that hold a decision written with this tool."""
-        return frozenset(
-            self.sources[record.path].path for record in self.records if record.path in self.sources and is_ours(record)
-        )
+        ours = (record for record in self.records if record.path in self.sources and is_ours(record))
+        return frozenset(self.sources[record.path].path for record in ours)
 
     @cached_property
     def homes(self) -> Mapping[str, tuple[Document, AdrDocument]]:
@@ -278,9 +277,8 @@ def collect_inputs(
 ) -> Inputs:
     """Return a run's inputs; checks of `proposed` records run too, with `definitions_only` none of any record."""
     reading = Reading(workspace, now=now)
-    kinds_by_document = {
-        path: entry.kind for entry in reading.entries if (path := reading.document_of(entry)) is not None
-    }
+    placed = ((reading.document_of(entry), entry.kind) for entry in reading.entries)
+    kinds_by_document = {path: kind for path, kind in placed if path is not None}
     facts = collect_vcs_state(workspace, reading, kinds_by_document, against)
     outside = {path for path in facts.documents_gone if not is_inside(workspace.root, path)}
     inside_documents = {path for path in kinds_by_document if path not in outside}

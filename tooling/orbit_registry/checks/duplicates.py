@@ -116,9 +116,8 @@ def near_duplicates_of_all(
             is_refused = score >= limit and not is_apart(differs)
             is_duplicate = is_exact or is_refused or path in _of_rejected_titles([record], new)
             near.append(Neighbour(record, score, is_exact, differs, is_duplicate))
-        neighbours.append(
-            sorted(near, key=lambda neighbour: (not neighbour.is_exact, -neighbour.score, neighbour.record.sort_key))
-        )
+        near.sort(key=lambda neighbour: (not neighbour.is_exact, -neighbour.score, neighbour.record.sort_key))
+        neighbours.append(near)
     return neighbours
 
 

@@ -63,9 +63,7 @@ def diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
 
 def _summary(outcome: CheckOutcome) -> str:
     counts = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
-    counted = [
-        _count(counts[severity], severity.value, f"{severity.value}s") for severity in Severity if counts[severity]
-    ]
+    counted = [_count(counts[each], each.value, f"{each.value}s") for each in Severity if counts[each]]
     fixable = sum(diagnostic.fixable for diagnostic in outcome.diagnostics)
     result = ", ".join(counted) if counted else "nothing found"
     fixed = f"; {len(outcome.fixed)} fixed" if outcome.fixed else ""

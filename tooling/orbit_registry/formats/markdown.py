@@ -349,9 +349,8 @@ class _Reader:
                 target_span = _destination(token.content, label_end + 2, end)
                 target_span = target_span and _translated(places, target_span.start, target_span.end)
             else:
-                label = (
-                    token.content[label_end + 2 : end - 1] or token.content[start + 1 + (kind == "image") : label_end]
-                )
+                start_of_text = start + 1 + (kind == "image")
+                label = token.content[label_end + 2 : end - 1] or token.content[start_of_text:label_end]
                 target_span = self._definition(label)
             text = child.content if kind == "image" else _plain(takewhile(_is_inside, children[index + 1 :]))
             target = str(child.attrGet("src" if kind == "image" else "href") or "")

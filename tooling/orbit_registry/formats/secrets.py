@@ -138,9 +138,8 @@ def _with_form(text: str) -> Iterator[Suspect]:
         form = _FORMS[str(match.lastgroup)]
         if re.search(_PLACEHOLDER, match[0]) or (form.kind == "private key" and _ELIDED.match(text, match.end())):
             continue
-        if form.detector is None or any(
-            True for _ in _detector(form.detector).analyze_string(match[0])
-        ):  # which may be ''
+        # What a detector finds may be ''.
+        if form.detector is None or list(_detector(form.detector).analyze_string(match[0])):
             yield Suspect(form.kind, match.start(), match.end())
 
 

@@ -24,9 +24,8 @@ def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) 
     """Return `text` changed to mean `new`, in its form elsewhere; `order` places new top-level keys."""
     old = load(text)
     if not isinstance(old, dict):
-        raise YamlProblemError(
-            Problem(MALFORMED, "the file holds no mapping", Position(1), "start it with `key: value`")
-        )
+        problem = Problem(MALFORMED, "the file holds no mapping", Position(1), "start it with `key: value`")
+        raise YamlProblemError(problem)
     plain = dict(new)
     if old == plain:
         return text
@@ -152,9 +151,7 @@ def _edit_sequence(text: str, node: SequenceNode, old: list[object], new: list[o
     for tag, first, last, start, stop in matcher.get_opcodes():
         if tag == "equal":
             continue
-        rows: list[tuple[Any, Any, Any]] = [
-            *zip(node.value[first:last], old[first:last], new[start:stop], strict=False)
-        ]
+        rows: list[Any] = list(zip(node.value[first:last], old[first:last], new[start:stop], strict=False))
         if last - first == stop - start and all(_is_editable(*row) for row in rows):
             for item, earlier, later in rows:
                 yield from _edit_mapping(text, item, earlier, later, item.start_mark.column, [])

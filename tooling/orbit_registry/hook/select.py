@@ -106,9 +106,8 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
         finally:
             session_log.end()
         session = session_log.name.partition(".")[0]
-        selection.is_introduced = not all(
-            _is_held_out(session, name, index.holdout) for name in (*shown_ids, *named_ids)
-        )
+        names = (*shown_ids, *named_ids)
+        selection.is_introduced = not all(_is_held_out(session, name, index.holdout) for name in names)
         if index.holdout:
             _withhold(selection, index.holdout, session)
     for match in selection.matches:
@@ -203,11 +202,8 @@ def _find_by_words(
     from orbit_registry.hook.question import FEWEST, records_by_words, replaced_names
 
     is_prompt = context.surface == PROMPT
-    ranked = [
-        (hit >> 32, 1.0, f"<{name}")
-        for name in replaced_names(context.text)
-        for hit in index.hits_under(REPLACED, name)
-    ]
+    names = replaced_names(context.text)
+    ranked = [(hit >> 32, 1.0, f"<{name}") for name in names for hit in index.hits_under(REPLACED, name)]
     ranked += _in_force(index, records_by_words(index, context.text, FEWEST if is_prompt else 1)[:EXAMINED])
     scores = None if is_prompt else {number: score for number, score, _ in reversed(ranked)}
     misses = 0
@@ -382,12 +378,8 @@ def _is_relevant_rule(
     direct = not by.isdisjoint("/=<%")
     if scores is None:
         return direct
-    led = (
-        direct
-        or "#" in by
-        or ("project", "") in triggers
-        or (context.project and row.values[PROJECT] == context.project)
-    )
+    is_own = ("project", "") in triggers or (context.project and row.values[PROJECT] == context.project)
+    led = direct or "#" in by or is_own
     return bool(led) and scores.get(row.number, 0.0) >= context.min_relevance
 
 

@@ -97,9 +97,8 @@ class SessionLog:
                 return
             posix.ftruncate(self._handle, 0)
             self._torn = False
-            self._write(
-                "".join(f"{line}\n" for line in (f"{_MARK}{now}", *(line for line in lines if line[0] == _WORD)))
-            )
+            words = [line for line in lines if line[0] == _WORD]
+            self._write("".join(f"{line}\n" for line in (f"{_MARK}{now}", *words)))
         finally:
             self.end()
 
@@ -147,9 +146,8 @@ def apply_caps(
             cut = [match.row for match in every if match not in linked and _is_linked(match, visible)]
             cut = [row for row in cut if row.values[ID] not in already_shown]
             selection.omitted += len(cut)
-            selection.drops = [drop for drop in selection.drops if drop[0] not in cut] + [
-                (row, "call cap") for row in cut
-            ]
+            selection.drops = [drop for drop in selection.drops if drop[0] not in cut]
+            selection.drops += [(row, "call cap") for row in cut]
             selection.matches.sort(
                 key=lambda match: (-match.score, match.width, int(match.row.values[PLACE] or 0), match.row.number)
             )

@@ -45,11 +45,8 @@ class CommandPaths:
 
     def add(self, word: str, folder: str | None, sure: bool = True, read: bool = False) -> None:
         """Add a word that is relative to a folder; it is dropped if the folder is unknown."""
-        if (
-            len(self.paths) + len(self.candidate_paths) >= MOST_PATHS
-            or not word.strip("./\\")
-            or len(word) > LONGEST_PATH
-        ):
+        is_full = len(self.paths) + len(self.candidate_paths) >= MOST_PATHS
+        if is_full or not word.strip("./\\") or len(word) > LONGEST_PATH:
             return
         if "://" in word and not word.startswith("file://"):
             return
@@ -267,9 +264,8 @@ def _expand_braces(word: str) -> list[str]:
         if start < 0 or end < 0 or "," not in current[start:end] or current.rfind("{", 0, end) != start:
             words.append(current)
         else:
-            pending[:0] = [
-                f"{current[:start]}{middle}{current[end + 1 :]}" for middle in current[start + 1 : end].split(",")
-            ]
+            alternatives = current[start + 1 : end].split(",")
+            pending[:0] = [f"{current[:start]}{each}{current[end + 1 :]}" for each in alternatives]
     return words + pending
 
 

@@ -81,16 +81,11 @@ def records_for_paths(
     event.query = paths if loggable is None else loggable
     event.session = session_log.name if session_log is not None else ""
     event.agent = agent
-    selection = select(
-        index, Context(TOOL, event.at, paths=paths, returned=returned, project=working_project()), session_log
-    )
+    context = Context(TOOL, event.at, paths=paths, returned=returned, project=working_project())
+    selection = select(index, context, session_log)
     remaining = [match for match in selection.matches if match.row.values[ID] not in shown_ids]
-    displayed = Selection(
-        remaining,
-        selection.omitted,
-        [],
-        selection.skip_reason or ("" if remaining or selection.named else "already shown"),
-    )
+    reason = selection.skip_reason or ("" if remaining or selection.named else "already shown")
+    displayed = Selection(remaining, selection.omitted, [], reason)
     displayed.is_introduced = selection.is_introduced
     displayed.withheld = [record_id for record_id in selection.withheld if record_id not in shown_ids]
     displayed.named = [match for match in selection.named if match.row.values[ID] not in shown_ids]

@@ -55,9 +55,9 @@ def _take_own(call: calls.Call, name: str, arguments: "Payload") -> None:
     if name in SEARCHES:
         call.paths_are_heuristic = True
         folder = (call.paths or [calls.field(arguments, *FOLDER_FIELDS)])[0]
-        pattern = calls.field(arguments, *GLOB_FIELDS) or (
-            calls.field(arguments, "pattern") if name in ("glob", "file_search") else ""
-        )
+        pattern = calls.field(arguments, *GLOB_FIELDS)
+        if not pattern and name in ("glob", "file_search"):
+            pattern = calls.field(arguments, "pattern")
         if not call.paths:
             call.candidate_paths = [folder] if folder else []
         if (below := _below(pattern)) and "://" not in below:
@@ -91,11 +91,8 @@ def _take_command(call: calls.Call, command: object) -> None:
     call.command = checksum(" ".join(words).encode("utf-8", "surrogatepass")) * _SPREAD >> 16 & 0xFFFFFFFFFFFF
     call.purposes = command_words.purposes
     call.paths_are_heuristic = True
-    call.paths, call.candidate_paths, call.reads = (
-        command_words.paths,
-        command_words.candidate_paths,
-        command_words.reads,
-    )
+    call.paths, call.candidate_paths = command_words.paths, command_words.candidate_paths
+    call.reads = command_words.reads
     if command_words.is_patch:
         call.task_class = "code"
         call.arguments = {"command": command if isinstance(command, str) else "\n".join(command)}
@@ -111,12 +108,8 @@ def _walk(call: calls.Call, arguments: object) -> None:
         key, value, depth = pending.pop()
         examined += 1
         if isinstance(value, dict) and depth < DEEPEST:
-            inner = [
-                (name, inner_value, depth + 1)
-                for name, inner_value in list(value.items())[:MOST_VALUES]
-                if isinstance(name, str)
-            ]
-            pending += reversed(inner)
+            named = ((name, inner) for name, inner in list(value.items())[:MOST_VALUES] if isinstance(name, str))
+            pending += reversed([(name, inner, depth + 1) for name, inner in named])
         elif isinstance(value, list) and depth < DEEPEST:
             pending += [(key, inner_value, depth + 1) for inner_value in reversed(value[:MOST_VALUES])]
         elif isinstance(value, str) and value and is_path_key(key):

@@ -54,9 +54,8 @@ class HookState:
 
 def command_of(agent: Agent, scope: Scope, root: Path) -> str:
     """Return the shell command of the hook, stable across upgrades; it exits with 0, because 2 stops the tool."""
-    words = shlex.join(
-        [sys.executable, "-I", "-S", "-E", str(Path(reader.__file__).with_name("launch.py")), agent.name]
-    )
+    script = Path(reader.__file__).with_name("launch.py")
+    words = shlex.join([sys.executable, "-I", "-S", "-E", str(script), agent.name])
     if scope == "project" and agent.project_folder:
         words = f'sh "{agent.project_folder}/{LAUNCHER}" {agent.name}'
     elif scope == "project":

@@ -184,9 +184,7 @@ def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]], entries: 
     for (decides, text, extension, depth, *keys), numbers in alternatives:
         key = keys[0]
         if decides != "1" and len(keys) > 1:
-            key = min(
-                keys, key=lambda alternative: (crowd[alternative, *_detail(alternative, extension, depth)], alternative)
-            )
+            key = min(keys, key=lambda each: (crowd[each, *_detail(each, extension, depth)], each))
         use = (key, *_detail(key, extension, depth), "" if decides == "1" else text)
         if use in shared:
             shared[use] += numbers
@@ -220,16 +218,13 @@ def _assembled(
     keys.sort()
     heap = _Heap()
     bucket = Counter([number for number, _, _, _ in keys])
-    numbers = {f".{key[1:]}": position + 1 << 32 for position, (_, _, _, key) in enumerate(keys) if key[0] == "x"} | {
-        "": 0
-    }
+    numbers = {f".{key[1:]}": position + 1 << 32 for position, (_, _, _, key) in enumerate(keys) if key[0] == "x"}
+    numbers[""] = 0
     detail, detail_key, use, pattern, posting, hit = (array(form) for form in "IQIQIQ")
     for _, _, _, key in keys:
         detail.append(len(detail_key))
         last = -1
-        coded = [
-            (numbers[extension] | int(depth or 0), text, hits_of) for extension, depth, text, hits_of in under[key]
-        ]
+        coded = ((numbers[extension] | int(depth or 0), text, held) for extension, depth, text, held in under[key])
         for code, text, hits_of in sorted(coded):
             if code != last:
                 detail_key.append(code)
@@ -405,9 +400,8 @@ def part_of(
     """Return a record compiled; it is already free of secrets. `rejected` are its rejected options, compiled."""
     key = vote_key(record.votes, half_life_days)
     scope, status = record.scope, record.status
-    expiry, ages = (
-        None if at is None else int(at.timestamp()) for at in (expires_at(record), stale_at(record, windows))
-    )
+    times = (expires_at(record), stale_at(record, windows))
+    expiry, ages = (None if at is None else int(at.timestamp()) for at in times)
     globs = globs_of(record)
     links = [link.to for link in record.links]
     same = [*record.supersedes, *(link.to for link in record.links if link.rel in _SAME)]

@@ -173,9 +173,8 @@ def match(
         return matches
 
     matches = valid_matches(ways)
-    matches += valid_matches(
-        linked_rules(index, [entry.row for entry in matches if entry.row.number < index.pushed], {})
-    )
+    leading = [entry.row for entry in matches if entry.row.number < index.pushed]
+    matches += valid_matches(linked_rules(index, leading, {}))
     return sorted(matches, key=lambda entry: entry.row.number)
 
 
@@ -226,10 +225,9 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
     excluding = index.excluding(row, path)
     if excluding is not None:
         return Verdict(row, "excluded", excluding)
-    ids = (
-        _row(index, later >> 32).values[reader.ID] for later in index.hits_under(reader.REPLACED, row.values[reader.ID])
-    )
-    return Verdict(row, _standing(index, row, now, project), glob, row.doubt(now), successors=tuple(ids))
+    replacing = index.hits_under(reader.REPLACED, row.values[reader.ID])
+    ids = tuple(_row(index, later >> 32).values[reader.ID] for later in replacing)
+    return Verdict(row, _standing(index, row, now, project), glob, row.doubt(now), successors=ids)
 
 
 def _standing(index: Index, row: Row, now: float, project: str) -> str:
@@ -347,9 +345,8 @@ def coverage(workspace: Workspace) -> Coverage:
     index = current_index(workspace)
     files = workspace.git.tracked()
     if files is None:
-        raise GitError(
-            "there is no git repository here", hint="run it in a work tree of git: it asks about tracked files"
-        )
+        hint = "run it in a work tree of git: it asks about tracked files"
+        raise GitError("there is no git repository here", hint=hint)
     ids: dict[int, str] = {}
     scoped: dict[str, int] = {}
     broad: list[str] = []

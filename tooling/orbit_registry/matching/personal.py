@@ -82,9 +82,8 @@ def personal_records(workspace: Workspace, project: Iterable[Record]) -> list[Re
     if personal is None or not personal.records:
         return []
     live = [record for record in project if record.phase == "live"]
-    names = {
-        name for record in live for name in (record.id, record.title.casefold(), *(link.to for link in record.links))
-    }
+    names = {name for record in live for name in (record.id, record.title.casefold())}
+    names |= {link.to for record in live for link in record.links}
     visible = [record for record in personal.records if names.isdisjoint((record.id, record.title.casefold()))]
     return [
         replace(

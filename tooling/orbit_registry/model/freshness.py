@@ -189,11 +189,7 @@ def derive(
         *_content(record, filesystem, missing_documents),
         *_age(record, now, windows),
     ]
-    return (
-        Freshness(tuple(sorted(reasons, key=lambda reason: _WEIGHTIEST_FIRST.index(reason.cause))))
-        if reasons
-        else FRESH
-    )
+    return Freshness(tuple(sorted(reasons, key=lambda reason: _WEIGHTIEST_FIRST.index(reason.cause))))
 
 
 def _expiry(record: Record, now: datetime) -> Iterator[Reason]:

@@ -162,9 +162,7 @@ class KindTable:
     @cached_property
     def id_forms(self) -> IdForms:
         """Forms of ids that texts can cite."""
-        prefixes = {
-            numbering: tuple(kind.prefix for kind in self if kind.numbering == numbering) for numbering in NUMBERINGS
-        }
+        prefixes = {name: tuple(kind.prefix for kind in self if kind.numbering == name) for name in NUMBERINGS}
         return IdForms(prefixes["sequence"], prefixes["code"], self.sources)
 
     @cached_property

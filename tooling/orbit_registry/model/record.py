@@ -182,9 +182,8 @@ class Record:
         value = self.data.get("source")
         if not isinstance(value, dict):
             return None
-        return Source(
-            **{name: str(value[name]) for name in ("path", "heading", "format", "authority") if name in value}
-        )
+        fields = ("path", "heading", "format", "authority")
+        return Source(**{name: str(value[name]) for name in fields if name in value})
 
     def words(self, name: str) -> tuple[str, ...]:
         """Return a field that is a list of texts; empty if absent."""

@@ -121,9 +121,8 @@ class RecordSet:
             raise RecordNotFoundError(f"no record has the id {any_id!r}", hint=self._hint(any_id))
         ids = tuple(record.id for record in records)
         listed = "\n".join(f"  {record.id}  {record.title}  ({record.path})" for record in records)
-        raise AmbiguousIdError(
-            f"{any_id!r} means {len(records)} records:\n{listed}", candidates=ids, hint="name one by its own id"
-        )
+        message = f"{any_id!r} means {len(records)} records:\n{listed}"
+        raise AmbiguousIdError(message, candidates=ids, hint="name one by its own id")
 
     def _hint(self, any_id: str) -> str:
         from difflib import get_close_matches  # most ids that are asked for are there

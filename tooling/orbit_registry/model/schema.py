@@ -153,9 +153,8 @@ def read_part(file: Path) -> str:
         if file.exists() and not file.is_file():  # a pipe would be waited for
             raise ConfigError(f"{file}: not a regular file", hint="make it a file that can be read")
         if (size := file.stat().st_size) > _LIMIT:
-            raise ConfigError(
-                f"{file} has {size:,} bytes; at most {_LIMIT:,} are read", hint="move long text elsewhere"
-            )
+            message = f"{file} has {size:,} bytes; at most {_LIMIT:,} are read"
+            raise ConfigError(message, hint="move long text elsewhere")
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"{file}: not valid UTF-8", hint="save the file as UTF-8") from None

@@ -61,9 +61,8 @@ class SortedFindings:
 def baseline_key(diagnostic: Diagnostic) -> BaselineFinding:
     """Return a finding without counts in its message, which change with unrelated files."""
     words = _COUNTS.sub("…", diagnostic.message)
-    return BaselineFinding(
-        diagnostic.code, _printable(diagnostic.location.path), diagnostic.record or "", _printable(words)
-    )
+    path = _printable(diagnostic.location.path)
+    return BaselineFinding(diagnostic.code, path, diagnostic.record or "", _printable(words))
 
 
 def _printable(text: str) -> str:
@@ -72,9 +71,7 @@ def _printable(text: str) -> str:
 
 def baseline_of(diagnostics: Iterable[Diagnostic]) -> Baseline:
     """Return the baseline that accepts these findings."""
-    return Baseline(
-        Counter(baseline_key(diagnostic) for diagnostic in diagnostics if diagnostic.code not in NEVER_BASELINED)
-    )
+    return Baseline(Counter(baseline_key(each) for each in diagnostics if each.code not in NEVER_BASELINED))
 
 
 _NOT_RUN, _BROKEN_DECISIONS = "ORB1004", ("ORB1005", "ORB1006")

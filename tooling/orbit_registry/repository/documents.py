@@ -47,9 +47,8 @@ def _markdown_below(workspace: Workspace, folder: str) -> Iterator[str]:
         return
     if folder == ".":  # a repository of decisions only: subfolders have other documents
         with contextlib.suppress(OSError):
-            yield from sorted(
-                entry.name for entry in os.scandir(workspace.root) if is_markdown(entry.name) and entry.is_file()
-            )
+            entries = os.scandir(workspace.root)
+            yield from sorted(entry.name for entry in entries if is_markdown(entry.name) and entry.is_file())
         return
     for path in walk(workspace.root, folder, without=_NO_DECISIONS):
         if is_markdown(path):

@@ -39,9 +39,7 @@ def write_step(
         refuse_inherited(workspace, *(change.path for change in step_changes))
     refuse_for_agent(workspace, step_changes, author=author)
     if not taken_over:
-        existing_secrets = {
-            secret for change in step_changes for secret in _secrets(_content(change.path, change.before))
-        }
+        existing_secrets = set().union(*(_secrets(_content(each.path, each.before)) for each in step_changes))
         refuse_secrets_in(step_changes, existing_secrets)
     apply_step(workspace, name, step_changes)
 
@@ -182,12 +180,9 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
         return [cleaned(part) for part in value] if isinstance(value, list) else value
 
     data = {redact(name): value if name in _UNTOUCHED else cleaned(value) for name, value in record.data.items()}
-    votes = tuple(
-        replace(vote, voter_model=redact(vote.voter_model), task_id=redact(vote.task_id)) for vote in record.votes
-    )
-    return replace(
-        record, data=data, prose=redact(record.prose), votes=votes, options=_redacted_options(record, redact)
-    )
+    votes = [replace(each, voter_model=redact(each.voter_model), task_id=redact(each.task_id)) for each in record.votes]
+    options = _redacted_options(record, redact)
+    return replace(record, data=data, prose=redact(record.prose), votes=tuple(votes), options=options)
 
 
 def _redacted_options(record: Record, redact: Callable[[str], str]) -> Options:

@@ -100,9 +100,8 @@ def skill_records(workspace: Workspace) -> list[Record]:
 
 def statements(skill: Skill) -> Sequence[str]:
     """Return the statements of a skill: items, paragraphs and their sentences, without headings and code."""
-    blocks = re.split(
-        r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d+\.)[ \t])", re.sub(r"```.*?(?:```|\Z)", "\n\n", skill.body, flags=re.DOTALL)
-    )
+    without_code = re.sub(r"```.*?(?:```|\Z)", "\n\n", skill.body, flags=re.DOTALL)
+    blocks = re.split(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d+\.)[ \t])", without_code)
     lines = (" ".join(re.sub(r"^[ \t]*(?:[-*+]|\d+\.)[ \t]+", "", block.strip("\n")).split()) for block in blocks)
     texts = [line for line in lines if line and not line.startswith("#")]
     return [*dict.fromkeys(chain.from_iterable([text, *filter(None, _SENTENCE_END.split(text))] for text in texts))]

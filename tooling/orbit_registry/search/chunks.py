@@ -209,9 +209,8 @@ class _Cutter:
             if continues and end <= reached:  # no line fits behind the overlap: it would only say the end once more
                 start, continues = reached, False
                 continue
-            if self._fits(Span(end, span.end), self.chunking.min_tokens) and self._fits(
-                remaining, self.chunking.max_tokens
-            ):
+            is_short = self._fits(Span(end, span.end), self.chunking.min_tokens)
+            if is_short and self._fits(remaining, self.chunking.max_tokens):
                 end = span.end
             if self.text[start:end].strip():
                 yield _Piece(Span(start, end), continues=continues)

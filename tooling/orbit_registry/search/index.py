@@ -168,9 +168,8 @@ class Index:
     def _likeness(self, query: Iterable[str], slots: Sequence[int]) -> list[float]:
         """Return how many character runs each text shares with the query: `deduplicate` and `dedup` meet."""
         query_grams = Counter(gram for term in query for gram in grams_of(term))
-        terms = {
-            term for gram in query_grams if len(gram) == SHORTEST_GRAM for term in self._terms_by_gram.get(gram, ())
-        }
+        shortest = (gram for gram in query_grams if len(gram) == SHORTEST_GRAM)
+        terms = {term for gram in shortest for term in self._terms_by_gram.get(gram, ())}
         near = {term: [gram for gram in grams_of(term) if gram in query_grams] for term in terms}
         frequencies: Counter[str] = Counter()
         for term, grams in near.items():

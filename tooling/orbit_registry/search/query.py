@@ -66,9 +66,8 @@ class Query:
     @property
     def is_generic(self) -> bool:
         """Say whether the text names nothing: `continue`, `fix it`. A word in quotes always names something."""
-        return bool(self.words) and all(
-            GENERIC.issuperset(word.lower().strip(FRAME).split("'")[:1]) for word in self.words
-        )
+        plain = (word.lower().strip(FRAME).split("'")[0] for word in self.words)
+        return bool(self.words) and GENERIC.issuperset(plain)
 
     @property
     def depth(self) -> Budget:

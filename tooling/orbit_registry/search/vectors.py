@@ -101,9 +101,7 @@ def unit(vector: Iterable[float]) -> array[float]:
     """Return a vector of length one with the same direction; a null vector is returned unchanged."""
     numbers = array("f", vector)
     length = math.sqrt(math.fsum(map(mul, numbers, numbers)))
-    return (
-        array("f", (number / length for number in numbers)) if length and math.isfinite(length) else array("f", numbers)
-    )
+    return array("f", (number / length for number in numbers)) if length and math.isfinite(length) else numbers
 
 
 class Vectors(NamedTuple):

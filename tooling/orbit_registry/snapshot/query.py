@@ -100,9 +100,8 @@ def query(
     asks = any(name in sql.casefold() for name in ("events", "outcome_scores"))
     lines = event_lines(workspace.state) if asks else None
     loaded = _load_vectors(sql, vectors)
-    return _with_current(workspace, lambda path: run_query(path, sql, events=lines, vectors=loaded), reading).render(
-        form
-    )
+    table = _with_current(workspace, lambda path: run_query(path, sql, events=lines, vectors=loaded), reading)
+    return table.render(form)
 
 
 def query_reading(workspace: Workspace, sql: str, reading: Reading) -> QueryResult:
@@ -306,16 +305,13 @@ def _printable(text: str) -> str:
 def _visible(character: str) -> str:
     if character == "\n":
         return "⏎"
-    return (
-        f"\\u{ord(character):04x}" if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") else character
-    )
+    is_hidden = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return f"\\u{ord(character):04x}" if is_hidden else character
 
 
 def _width(text: str) -> int:
-    return sum(
-        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        for character in text
-    )
+    shown = (character for character in text if not unicodedata.combining(character))
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in shown)
 
 
 def _padded(text: str, width: int, right: bool) -> str:

@@ -134,9 +134,7 @@ def is_masked(text: str) -> bool:
 
 def redact_pattern(text: str, pattern: re.Pattern[str]) -> str:
     """Return a text with `REDACTED` for every match of a pattern, as written or as shown."""
-    return _redact(
-        pattern.sub(REDACTED, text), lambda plain: (match.span() for match in pattern.finditer(plain)), REDACTED
-    )
+    return _redact(pattern.sub(REDACTED, text), lambda plain: map(re.Match.span, pattern.finditer(plain)), REDACTED)
 
 
 def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: str) -> str:

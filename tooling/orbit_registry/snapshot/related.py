@@ -79,19 +79,12 @@ def related(
     """Return what is related to a record, up to so many links away; the snapshot is brought up to date first."""
     records = reading.collection.records
     edges = _edges(workspace, reading, NameResolver(tuple(records)))
-    dangling = sorted(
-        {(link.rel, target, link.derived) for link, target, end in edges if link.start == record.id and not end}
-    )
+    own = ((link, target) for link, target, end in edges if link.start == record.id and not end)
+    dangling = sorted({(link.rel, target, link.derived) for link, target in own}) if direction != "in" else ()
     citations = citations_of(workspace, tuple(records)) if direction != "out" else ()
-    cited = dict.fromkeys(
-        (str(row["path"]), int(str(row["line"]))) for row in citations if row["target_id"] == record.id
-    )
-    return Related(
-        record,
-        tuple(_reached(records, edges, record.id, depth, direction)),
-        tuple(dangling) if direction != "in" else (),
-        tuple(cited),
-    )
+    places = ((str(row["path"]), int(str(row["line"]))) for row in citations if row["target_id"] == record.id)
+    reached = _reached(records, edges, record.id, depth, direction)
+    return Related(record, tuple(reached), tuple(dangling), tuple(dict.fromkeys(places)))
 
 
 def _edges(workspace: Workspace, reading: Reading, names: NameResolver) -> list[_Edge]:

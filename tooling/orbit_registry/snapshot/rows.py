@@ -102,11 +102,8 @@ class NameResolver:
     @cached_property
     def _files(self) -> Targets:
         places = [location_of(record) for record in self._records]
-        paths = (
-            (record.id, path)
-            for record in self._records
-            for path in (record.path, record.body_path, record.text("path"))
-        )
+        names = ((record.id, (record.path, record.body_path, record.text("path"))) for record in self._records)
+        paths = ((record_id, path) for record_id, its_paths in names for path in its_paths)
         return Targets([*places, *(RecordLocation(record_id, path, None) for record_id, path in paths if path)])
 
     @cached_property
@@ -297,9 +294,8 @@ def rows_of(
         if (state := freshness.get(record.path)) is not None
         for reason in state.reasons
     ]
-    local["diagnostics"] = [
-        _encode(_diagnostic_row(diagnostic)) for diagnostic in sorted(diagnostics, key=lambda each: each.sort_key)
-    ]
+    ordered = sorted(diagnostics, key=lambda diagnostic: diagnostic.sort_key)
+    local["diagnostics"] = [_encode(_diagnostic_row(diagnostic)) for diagnostic in ordered]
     local["skills"] = [
         _encode({"path": skill.path, "title": skill.name, "description": skill.description, "body": skill.body})
         for skill in skills

@@ -139,9 +139,8 @@ class Cache:
             results[path] = FileValue(path, value, digest, *stamp[:2])
             if text is not None and path.isprintable():
                 is_settled = max(stamp[1:]) + SETTLED_NS < now
-                rows.append(
-                    (namespace, path, *(stamp if is_settled else (-1, 0, 0)), digest, _checksum(digest, text), text)
-                )
+                settled = stamp if is_settled else (-1, 0, 0)
+                rows.append((namespace, path, *settled, digest, _checksum(digest, text), text))
         self._write("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
         return results
 
@@ -151,10 +150,9 @@ class Cache:
 
     def keep_newest(self, prefix: str, namespace: str) -> None:
         """Delete the file values of the other namespaces that start with a prefix."""
-        if self._rows(
-            "SELECT 1 FROM files WHERE namespace GLOB ? AND namespace != ? LIMIT 1", f"{prefix} *", namespace
-        ):
-            self._write("DELETE FROM files WHERE namespace GLOB ? AND namespace != ?", [(f"{prefix} *", namespace)])
+        others = "namespace GLOB ? AND namespace != ?"
+        if self._rows(f"SELECT 1 FROM files WHERE {others} LIMIT 1", f"{prefix} *", namespace):
+            self._write(f"DELETE FROM files WHERE {others}", [(f"{prefix} *", namespace)])
 
     def forget_missing(self, root: Path) -> None:
         """Delete the values of files that are gone, once they are more than half of all."""
@@ -191,19 +189,15 @@ class Cache:
 
     def recall(self, namespace: str, key: str) -> Any:
         """Return the value stored under a key, or None."""
-        rows = self._rows("SELECT key, checksum, value FROM memos WHERE namespace = ?", namespace)
-        values = [
-            json.loads(text) for stored, checksum, text in rows if stored == key and checksum == _checksum(key, text)
-        ]
-        return values[0] if values else None
+        rows = self._rows("SELECT checksum, value FROM memos WHERE namespace = ? AND key = ?", namespace, key)
+        return next((json.loads(text) for checksum, text in rows if checksum == _checksum(key, text)), None)
 
     def remember(self, namespace: str, key: str, value: object) -> None:
         """Store a value under a key, in place of the namespace's former one."""
         text = None if value is None else _storable(value)
         if text is not None:
-            self._write(
-                "INSERT OR REPLACE INTO memos VALUES (?, ?, ?, ?)", [(namespace, key, _checksum(key, text), text)]
-            )
+            row = (namespace, key, _checksum(key, text), text)
+            self._write("INSERT OR REPLACE INTO memos VALUES (?, ?, ?, ?)", [row])
 
     def _rows(self, statement: str, *parameters: str) -> list[tuple[Any, ...]]:
         try:

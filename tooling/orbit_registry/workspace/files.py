@@ -35,9 +35,8 @@ def read_with_status(path: Path | str, *, limit: int) -> tuple[bytes, os.stat_re
             if not stat.S_ISREG(status.st_mode):
                 raise UnreadableFileError(f"{path} is not a regular file", hint="put a file with its text there")
             if status.st_size > limit:
-                raise UnreadableFileError(
-                    f"{path} has {status.st_size:,} bytes; at most {limit:,} are read", hint="move long text elsewhere"
-                )
+                message = f"{path} has {status.st_size:,} bytes; at most {limit:,} are read"
+                raise UnreadableFileError(message, hint="move long text elsewhere")
             content = os.read(handle, status.st_size + 1)
             if len(content) != status.st_size:  # interrupted by a signal, or growing
                 with os.fdopen(handle, "rb", closefd=False) as file:
@@ -96,9 +95,8 @@ def inside(root: Path, relative: str) -> Path:
     try:
         os.fsencode(relative)
     except UnicodeEncodeError:  # a lone surrogate, which JSON and YAML can spell
-        raise UnsafePathError(
-            f"{relative[:60]!r} can't be the name of a file", hint="name a file of the project"
-        ) from None
+        message = f"{relative[:60]!r} can't be the name of a file"
+        raise UnsafePathError(message, hint="name a file of the project") from None
     if any(part.casefold() == ".git" for part in pure.parts):
         raise UnsafePathError(f"{relative!r} is git's own", hint="name a file of the project")
     path = root
@@ -109,10 +107,8 @@ def inside(root: Path, relative: str) -> Path:
                 reason = f"{relative!r} passes through a symbolic link at {path.relative_to(root)}"
                 raise UnsafePathError(reason, hint="put the files themselves there, or name where they really are")
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UnsafePathError(
-            f"{relative[:60]!r} can't be the name of a file: {reason}", hint="name a file of the project"
-        ) from None
+        message = f"{relative[:60]!r} can't be the name of a file: {(error.strerror or str(error)).lower()}"
+        raise UnsafePathError(message, hint="name a file of the project") from None
     return path
 
 

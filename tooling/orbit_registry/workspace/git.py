@@ -145,9 +145,8 @@ class Git:
     @cached_property
     def _guards(self) -> dict[str, str]:
         """The environment that turns off filters and fetch programs of the repository; those of the user stay."""
-        completed = _run_git(
-            [*_SETTINGS, "config", "-z", "--show-scope", "--name-only", "--get-regexp", _PROGRAM_KEYS], self.folder
-        )
+        words = ["config", "-z", "--show-scope", "--name-only", "--get-regexp", _PROGRAM_KEYS]
+        completed = _run_git([*_SETTINGS, *words], self.folder)
         words = completed.stdout.decode("utf-8", "surrogateescape").split("\0")
         keys = [key for scope, key in zip(words[::2], words[1::2], strict=False) if scope in _REPOSITORY_SCOPES]
         filters = list(dict.fromkeys(key for key in keys if _FILTER.fullmatch(key)))
@@ -297,9 +296,8 @@ class Git:
 
         if uses_another_index():
             raise GitError("git looks at another index here", hint="run it outside of a hook")
-        objects, shallow = (
-            self.folder / (self.ask("rev-parse", "--git-path", file_name) or "") for file_name in _BORROWED
-        )
+        borrowed = (self.ask("rev-parse", "--git-path", file_name) or "" for file_name in _BORROWED)
+        objects, shallow = (self.folder / name for name in borrowed)
         form = self.ask("rev-parse", "--show-object-format") or "sha1"
         with tempfile.TemporaryDirectory(prefix="orbit-check-") as name:
             root = Path(name).resolve()
@@ -325,9 +323,8 @@ class Git:
 
     def names_on_refs(self, path: str) -> dict[str, list[str]]:
         """Return the names directly in a folder on each local and remote-tracking branch and tag."""
-        refs = (
-            self.ask("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags") or ""
-        ).split()
+        listed_refs = self.ask("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags")
+        refs = (listed_refs or "").split()
         folder = f"{self.prefix}{path}"
         if "\n" in folder:  # `--batch-check` reads one query a line
             trees = [self.ask("rev-parse", "--verify", "--quiet", f"{ref}:{folder}/") or "" for ref in refs]
@@ -336,10 +333,8 @@ class Git:
             lines = self.run("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=queries).splitlines()
             trees = [line[5:].decode() if line.startswith(b"tree ") else "" for line in lines]
         # Without `--full-tree` git looks for the current folder in each tree.
-        listed = {
-            tree: self.run_names("ls-tree", "--full-tree", "--name-only", "-z", tree)
-            for tree in dict.fromkeys(filter(None, trees))
-        }
+        words = ("ls-tree", "--full-tree", "--name-only", "-z")
+        listed = {tree: self.run_names(*words, tree) for tree in set(filter(None, trees))}
         return {ref: listed.get(tree, []) for ref, tree in zip(refs, trees, strict=True)}
 
 

@@ -48,10 +48,8 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
     rows = [{"path": change.path, "before": change.before, "after": change.after} for change in effective]
     text = json.dumps({"step": name, "changes": rows})
     if len(text) > _LIMIT:  # `recover` could not read it back
-        message = (
-            f"the step {name} has {len(text):,} bytes; at most {_LIMIT:,} are written at once; nothing was changed"
-        )
-        raise WriteError(message, hint="change fewer files at once")
+        message = f"the step {name} has {len(text):,} bytes; at most {_LIMIT:,} are written at once"
+        raise WriteError(f"{message}; nothing was changed", hint="change fewer files at once")
     try:
         disk.write_atomic(entry, text)
     except OrbitError:

@@ -220,9 +220,8 @@ def _run(words: Sequence[str], folder: Path, seconds: float, stdin_text: str) ->
             )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise _failed(
-                name, f"it can't be started: {reason.lower()}", "install it, or name it by its path"
-            ) from None
+            message = f"it can't be started: {reason.lower()}"
+            raise _failed(name, message, "install it, or name it by its path") from None
     with process:
         try:
             output, complaint = _read(process, name, time.monotonic() + seconds, seconds)

@@ -74,19 +74,9 @@ def _is_private(folder: Path) -> bool:
 ORBIT = ".orbit"
 CONFIG = f"{ORBIT}/config.yaml"
 RESERVED_NAMES = frozenset(
-    {
-        "config.yaml",
-        "baseline.yaml",
-        "enforcement.yaml",
-        "schemas",
-        "state",
-        "inbox",
-        "kinds",
-        "imported-from-orbit",
-        "inherited",
-        ".gitignore",
-    }
-)
+    ("config.yaml", "baseline.yaml", "enforcement.yaml", "schemas", "state", "inbox", "kinds", "imported-from-orbit",
+     "inherited", ".gitignore")
+)  # fmt: skip
 """Names in `.orbit/` that are no folder of a kind."""
 INHERITED = f"{ORBIT}/inherited"  # folder of the copies of what `extends` names
 CACHE = f"{ORBIT}/state/cache"  # folder of derived files in a writable checkout
@@ -258,10 +248,10 @@ def open_workspace(root: Path) -> Workspace:
     orbit = root / ORBIT
     config_file = orbit / "config.yaml"
     if not config_file.exists():
-        learnings = (
-            "; `orbit learning migrate-layout` takes its learnings alone" if (orbit / "learnings").is_dir() else ""
-        )
-        hint = "run `orbit init`" if has_only_state(orbit) else f"{FOREIGN_HINT}{learnings}"
+        hint = FOREIGN_HINT
+        if (orbit / "learnings").is_dir():
+            hint += "; `orbit learning migrate-layout` takes its learnings alone"
+        hint = "run `orbit init`" if has_only_state(orbit) else hint
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml", hint=hint)
     if (orbit / "state").is_symlink():
         raise ForeignWorkspaceError(f"{orbit / 'state'} is a symbolic link", hint="remove it; it holds nothing lasting")

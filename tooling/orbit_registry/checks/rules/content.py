@@ -114,10 +114,9 @@ def empty_section(context: CheckContext) -> Iterator[Diagnostic]:
         if entry is None or not entry.sections:
             continue
         text = _text_of(context, record)
+        ours = is_ours(record)
         for key in NEEDED:
-            present = [
-                section for section in entry.sections if section.key == key and (is_ours(record) or not section.run_in)
-            ]
+            present = [each for each in entry.sections if each.key == key and (ours or not each.run_in)]
             instead = [section for section in entry.sections if section.key in _STANDS_FOR.get(key, ())]
             if present and all(_is_empty(text, entry, section) for section in (*present, *instead)):
                 severity = Severity.ERROR if record.phase == "live" else Severity.WARNING

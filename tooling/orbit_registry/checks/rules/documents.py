@@ -219,9 +219,8 @@ def heading_twice(context: CheckContext) -> Iterator[Diagnostic]:
                 message = f"ADR-{number} ({title}) is written down twice: here and at {first}"
                 hint = "keep the entry that is right and delete the other; after a merge: `orbit resolve`"
             severity = Severity.ERROR if {location.path, first.path} & ours else Severity.WARNING
-            yield heading_twice.at(
-                location, message, severity=severity, hint=hint, record=f"ADR-{number}", related=[first]
-            )
+            of = f"ADR-{number}"
+            yield heading_twice.at(location, message, severity=severity, hint=hint, record=of, related=[first])
 
 
 # Numbers of a log's own are not compared with global ones; one that has its newest entry on top is in order too.
@@ -308,10 +307,8 @@ def _finding(
         step = f"set `status: {entry.status}` in {record.path}"
         if verb is not None and entry.status in record.status.to:
             step = f"run `orbit {record.kind.name} {verb} {record.id}`"
-        hint = (
-            f"if {record.id} is {record.status.name}, write `{_written_status(record)}` in {source.path}; "
-            f"if it is {entry.status}, {step}"
-        )
+        hint = f"if {record.id} is {record.status.name}, write `{_written_status(record)}` in {source.path}; "
+        hint += f"if it is {entry.status}, {step}"
         can_fix = len(differing) > 1
     return record_and_document_differ.at(
         in_record, message, severity=Severity.WARNING, hint=hint, record=record, related=[in_document], fixable=can_fix

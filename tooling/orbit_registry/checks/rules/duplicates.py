@@ -32,9 +32,8 @@ def is_settled(context: CheckContext, first: Record, second: Record) -> bool:
         return True
     for record, peer in ((first, second), (second, first)):
         for name in ("distinct_from", "supersedes", "superseded_by"):
-            if any(
-                match.uid == peer.uid for target in record.words(name) for match in context.records.candidates(target)
-            ):
+            matches = (match for target in record.words(name) for match in context.records.candidates(target))
+            if any(match.uid == peer.uid for match in matches):
                 return True
     return False
 

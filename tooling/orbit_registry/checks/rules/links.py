@@ -170,9 +170,8 @@ def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
             if context.sources.get(record.path) is not None and not is_ours(record):
                 hint += "; or, if it is valid again, take the line out of both records"
             weight = binding(record, Severity.ERROR, Severity.WARNING)
-            yield status_and_successor.at(
-                context.at(record, "status"), message, severity=weight, hint=hint, record=record, fixable=False
-            )
+            where = context.at(record, "status")
+            yield status_and_successor.at(where, message, severity=weight, hint=hint, record=record, fixable=False)
 
 
 def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
@@ -259,10 +258,8 @@ def successors_in_document(context: CheckContext, record: Record) -> DocumentSuc
         elif edge.rel == "supersedes" and edge.target == record.id:
             matches = context.records.with_id(edge.subject)
             if record.id in context.records.reachable(edge.subject, "superseded_by"):
-                name, reason = (
-                    edge.as_written.removeprefix("superseded_by "),
-                    f"{edge.subject} is itself replaced by it",
-                )
+                name = edge.as_written.removeprefix("superseded_by ")
+                reason = f"{edge.subject} is itself replaced by it"
                 unresolved.append(Unresolved("superseded_by", name, (), reason))
             elif len(matches) == 1:
                 successors[edge.subject] = matches[0]

@@ -82,10 +82,8 @@ def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
     broad = edits.broad_scopes(scope for _, scope in scopes)
     for record, scope in scopes:
         if scope in broad:
-            share = edits.described(broad[scope])
-            message = (
-                f"the scope of {record.id} is broad: {share}; it is for briefs and a session's start, not for edits"
-            )
+            reach = f"{edits.described(broad[scope])}; it is for briefs and a session's start, not for edits"
+            message = f"the scope of {record.id} is broad: {reach}"
             yield broad_scope.at(context.at(record, "scope", "paths"), message, record=record)
 
 

@@ -121,19 +121,12 @@ def _has_blank_title(entry: AdrDocument, *, is_filled: bool) -> bool:
 
 def _has_folder_of_its_own(entry: AdrDocument, stem: str, path: PurePosixPath) -> bool:
     """Say whether a document is a decision in a folder without a number: `docs/adr/use-x/README.md`."""
-    above = path.parent.parent.name
-    is_below = (
-        is_decision_folder(above)
-        and not is_decision_folder(path.parent.name)
-        and not is_archive_folder(path.parent.name)
-    )
+    folder, above = path.parent.name, path.parent.parent.name
+    is_below = is_decision_folder(above) and not is_decision_folder(folder) and not is_archive_folder(folder)
+    if not is_below or stem.lower() not in ("readme", "index"):
+        return False
     has_status = entry.status != "unknown" and entry.format not in ("none", FOLDER)
-    return (
-        stem.lower() in ("readme", "index")
-        and is_below
-        and has_status
-        and has_decision_sections(entry.sections, alone=True)
-    )
+    return has_status and has_decision_sections(entry.sections, alone=True)
 
 
 def _is_session(entry: AdrDocument, stem: str, path: PurePosixPath) -> bool:

@@ -82,9 +82,8 @@ def _unquoted(value: str) -> str:
 
 def _is_list(value: str) -> bool:
     """Say whether a value is a flow list; `[0042](x.md)` is a link, `{a, b}` counts as a list."""
-    return (value.startswith("[") and value.endswith("]") and "](" not in value) or (
-        value.startswith("{") and value.endswith("}") and "," in value and ":" not in value
-    )
+    is_mapping = value.startswith("{") and value.endswith("}") and "," in value and ":" not in value
+    return is_mapping or (value.startswith("[") and value.endswith("]") and "](" not in value)
 
 
 def _flow_items(value: str) -> tuple[str, ...]:
@@ -204,11 +203,8 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
     is_closed = match["open"] in text[match.end("key") : match.start("close")]
     has_mark = close and is_closed and close in text[match.end() : stop]
     value_start = match.start("close") if has_mark else match.end()  # `Status: **Accepted**`: the value's own mark
-    if (
-        match["open"]
-        and text[value_start:stop].endswith(match["open"])
-        and match["open"] not in text[match.end("key") : value_start]
-    ):
+    opening = match["open"]
+    if opening and text[value_start:stop].endswith(opening) and opening not in text[match.end("key") : value_start]:
         stop -= len(match["open"])  # `**Status: Accepted**`: the mark closes after the value
     return key, Span(min(value_start, stop), stop)
 

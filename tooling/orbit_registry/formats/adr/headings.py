@@ -230,9 +230,8 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
             return parts
     wordy = _WORDY.match(raw)
     if wordy and raw[wordy.end() :].strip():
-        return TitleParts(
-            None, None, _text_after(plain, _WORDY), _title_after(text, span.start + wordy.end(), span.end)
-        )
+        rest = _title_after(text, span.start + wordy.end(), span.end)
+        return TitleParts(None, None, _text_after(plain, _WORDY), rest)
     pattern = _NUMBERED if _NUMBERED.match(raw) else _NAMED
     match = pattern.match(raw)
     if match is None or not _is_number(match, expected, sure=pattern is _NUMBERED):

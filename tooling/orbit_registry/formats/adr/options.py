@@ -181,10 +181,8 @@ def _units(document: Document, section: Heading, headings: Sequence[Heading]) ->
     if below:
         top = min(heading.level for heading in below)
         tops = [heading for heading in below if heading.level == top and section_key(heading.text) == "other"]
-        units = [
-            _unit(heading.text, _text_of(document, heading.body), cost=_cost(document, heading.body))
-            for heading in tops
-        ]
+        bodies = [(each.text, each.body) for each in tops]
+        units = [_unit(name, _text_of(document, body), cost=_cost(document, body)) for name, body in bodies]
         labelled = [unit for unit in units if unit.label]
         return labelled if len(labelled) > 1 else units
     return [_unit(*part) for part in _parts(document, section.body)] or list(_rows(document, section.body))

@@ -366,12 +366,8 @@ def _name_of(path: str) -> tuple[PurePosixPath, str]:
 def _log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Heading, TitleParts]]:
     """Return headings of ADRs below the title; `in_log` `D1`, `Decision 1` or bare numbers without gaps count."""
     candidates: list[tuple[Heading, TitleParts]] = []
-    for heading in document.headings:
-        parts = (
-            headings.split_entry(document.text, heading.title, heading.text, in_log=in_log)
-            if heading.level > 1
-            else None
-        )
+    for heading in (heading for heading in document.headings if heading.level > 1):
+        parts = headings.split_entry(document.text, heading.title, heading.text, in_log=in_log)
         if parts is not None:
             candidates.append((heading, parts))
     coded = [candidate for candidate in candidates if candidate[1].code] if in_log else []
@@ -525,9 +521,8 @@ def _title_parts(header: Header, heading: Heading | None, path: str, stem: str, 
     document, path_number = header.document, number_of_path(path)
     if heading is None:
         path_title = file_names.title_of_path(path)
-        return headings.title_line(document, path_number, path_title) or TitleParts(
-            None, None, path_title, Span(start, start)
-        )
+        parts = headings.title_line(document, path_number, path_title)
+        return parts or TitleParts(None, None, path_title, Span(start, start))
     span = headings.title_text(document, heading, header.headings)
     title = heading.text if span == heading.title else span.of(document.text)
     title = _COMMENT.sub("", title).strip()

@@ -253,6 +253,5 @@ def target_key(target: str) -> tuple[str, str | None]:
     number = _NUMBER_OF.match(stem)
     if number is None:
         return stem, file
-    return f"{folder}/{number['number']}" if folder and path[:1].isalpha() and "." not in path else number[
-        "number"
-    ], file
+    is_in_folder = folder and path[:1].isalpha() and "." not in path
+    return f"{folder}/{number['number']}" if is_in_folder else number["number"], file

@@ -68,9 +68,8 @@ def _without_options(text: str) -> str:
     if options is None or not text[: options.start()].strip("*_` "):
         return text
     listed = [_status(part.strip("*_` ")) for part in _LISTED.split(options["listed"])]
-    return (
-        text[: options.start()] + text[options.end() :] if sum(status != "unknown" for status in listed) > 2 else text
-    )
+    is_list = sum(status != "unknown" for status in listed) > 2
+    return text[: options.start()] + text[options.end() :] if is_list else text
 
 
 def _targets(text: str) -> tuple[tuple[Rel, str], ...]:
@@ -120,9 +119,8 @@ def _opens_with(text: str, at: int) -> bool:
 def _after_both(text: str) -> Status | None:
     """Return the last status of `Drafted & Accepted` if it is a verdict."""
     first, *second = _BOTH.split(text, maxsplit=1)
-    status = (
-        STATUS_OF.get(plain(second[0].split()[0].strip(".,;:*_`")), "unknown") if second and second[0].split() else None
-    )
+    words = second[0].split() if second else []
+    status = STATUS_OF.get(plain(words[0].strip(".,;:*_`"))) if words else None
     return status if status in ("accepted", "rejected") and len(first.split()) < _FEW_WORDS else None
 
 

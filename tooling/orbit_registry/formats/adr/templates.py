@@ -182,10 +182,8 @@ def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
 
 
 def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
-    prompts = {
-        **prompts_in(language_of(section.heading for section in entry.sections)),
-        **{"status": "$status", "date": "$date", "changelog": "- $date: first draft"},
-    }
+    prompts = prompts_in(language_of(section.heading for section in entry.sections))
+    prompts = {**prompts, "status": "$status", "date": "$date", "changelog": "- $date: first draft"}
     sections = [section for section in entry.sections if section.key in prompts]
     if not any(section.key in ("context", "decision") for section in sections):
         sections = list(entry.sections)

@@ -70,7 +70,7 @@ class Language:
     better: str
     cost: str
     harder: str
-    statuses: Mapping[Status, str]
+    statuses: Mapping[str, str]
     superseded_by: str  # words before the successor
     amendments: str
     consequences: str  # heading of the consequences
@@ -83,17 +83,12 @@ class Language:
         if raw and (word.lower() in _ENGLISH_STATUSES or plain(word) not in STATUS_OF):
             return status
         english, by, successor = status.partition(" by ")
-        translated = (
-            self.superseded_by
-            if by
-            else next((translation for name, translation in self.statuses.items() if name == english), "")
-        )
+        translated = self.superseded_by if by else self.statuses.get(english, "")
         if not translated or english.lower() not in _ENGLISH_STATUSES:
             return status
         translated = _feminine(translated) if word.lower().endswith(("a", "ée")) else translated
-        return (translated if raw[:1].islower() else translated[:1].upper() + translated[1:]) + (
-            f" {successor}" if by else ""
-        )
+        cased = translated if raw[:1].islower() else translated[:1].upper() + translated[1:]
+        return f"{cased} {successor}" if by else cased
 
 
 def _feminine(called: str) -> str:
@@ -121,9 +116,7 @@ def _language(data: Mapping[str, Any]) -> Language:
 
 def language_of(headings: Iterable[str]) -> Language | None:
     """Return the language of most of the headings; None for English or an unknown one."""
-    headings_lower = [
-        heading.strip().lower() for heading in headings
-    ]  # with its accents: without them `décision` is English
+    headings_lower = [heading.strip().lower() for heading in headings]  # without its accents `décision` is English
     words = {*headings_lower, *(word for heading in headings_lower for word in re.findall(r"[^\W\d_]+", heading))}
     scores = [(len(words & language.headings), language) for language in languages()]
     count, best = max(scores, key=lambda score: score[0])

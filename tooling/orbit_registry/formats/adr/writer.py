@@ -133,9 +133,8 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
     says so too. A missing status is added in the style of the header.
     """
     removed = [] if status.lower().startswith("super") else list(entry.superseding_spans)
-    language = language_of_status(
-        entry.status_raw, _key_of_status(text, entry), (section.heading for section in entry.sections)
-    )
+    names = (section.heading for section in entry.sections)
+    language = language_of_status(entry.status_raw, _key_of_status(text, entry), names)
     status = language.status(status, entry.status_raw.strip("*_` ")) if language is not None else status
     fact = next((fact for fact in entry.facts if fact.key == "status" and fact.span == entry.status_span), None)
     if fact is None:
@@ -299,9 +298,8 @@ def _section_level(document: Document, entry: AdrDocument) -> int:
     level = section_level([(section.level, section.key) for section in entry.sections if not section.run_in])
     if level:
         return level
-    heading_level = next(
-        (h.level for h in document.headings if entry.heading_span and h.section.start == entry.heading_span.start), 1
-    )
+    start = entry.heading_span.start if entry.heading_span else None
+    heading_level = next((heading.level for heading in document.headings if heading.section.start == start), 1)
     return min(heading_level + 1, 6)
 
 
