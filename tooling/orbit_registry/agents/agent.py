@@ -1,6 +1,7 @@
 """Agent as the installer and the capture of sessions see it: settings, replies, entries of a transcript.
 
-The functions of an agent's file say what it has: `read` and `reply` (hook), `agent` (installer), `sessions`,
+`SURFACES` in an agent's file are the events that take context as their reply, with their surface; `LOGGED` those that
+are logged and not answered. Its functions say what it has: `read` and `reply` (hook), `agent` (installer), `sessions`,
 `subagents` and `entries` (capture), `transcript` and `injected_texts` (delivery check), `usage` (effect).
 """
 

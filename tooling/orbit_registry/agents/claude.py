@@ -19,12 +19,10 @@ SURFACES = {
     "PreToolUse": TOOL, "PostToolUse": TOOL, "PostToolUseFailure": TOOL, "UserPromptSubmit": PROMPT,
     "SessionStart": SESSION, "SubagentStart": SESSION,
 }  # fmt: skip
-"""Events that take context as their reply, and their surface."""
 LOGGED = {
     "Stop": "stop", "SubagentStop": "subagent stop", "SessionEnd": "session end", "PreCompact": "compaction",
     "PostCompact": "compacted", "InstructionsLoaded": "loaded",
 }  # fmt: skip
-"""Events that are logged and not answered."""
 
 
 def read(payload: "Payload") -> Call | None:

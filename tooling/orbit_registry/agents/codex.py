@@ -20,9 +20,7 @@ SURFACES = {
     "PreToolUse": TOOL, "PostToolUse": TOOL, "UserPromptSubmit": PROMPT, "SessionStart": SESSION,
     "SubagentStart": SESSION,
 }  # fmt: skip
-"""Events that take context as their reply, and their surface."""
 LOGGED = {"Stop": "stop", "SubagentStop": "subagent stop", "SessionEnd": "session end", "PostCompact": "compacted"}
-"""Events that are logged and not answered."""
 _EXIT_CODES = ("Exit code: ", "Process exited with code ")  # beginnings of a shell's output, before the exit code
 MOST_SUBAGENTS = MOST_SESSIONS = 50
 

@@ -15,12 +15,10 @@ if TYPE_CHECKING:
     from orbit_registry.hook.call import Payload
 
 SURFACES = {"postToolUse": TOOL, "sessionStart": SESSION, "subagentStart": SESSION}
-"""Events that take context as their reply, and their surface."""
 LOGGED = {
     "agentStop": "stop", "stop": "stop", "subagentStop": "subagent stop", "sessionEnd": "session end",
     "preCompact": "compaction",
 }  # fmt: skip
-"""Events that are logged and not answered."""
 ARGUMENTS = ("toolArgs", "tool_input", "toolInput")
 
 

@@ -16,10 +16,8 @@ SURFACES = {
     "preToolUse": TOOL, "postToolUse": TOOL, "postToolUseFailure": TOOL, "sessionStart": SESSION,
     "subagentStart": SESSION,
 }  # fmt: skip
-"""Events that take context as their reply, and their surface. Earlier versions drop the reply to a prompt, so it is not
-among them: a record would count as shown that was not."""
+"""Earlier versions drop the reply to a prompt, so it is not among these: a record would count as shown that was not."""
 LOGGED = {"stop": "stop", "subagentStop": "subagent stop", "sessionEnd": "session end", "preCompact": "compaction"}
-"""Events that are logged and not answered."""
 
 
 def read(payload: "Payload") -> Call | None:

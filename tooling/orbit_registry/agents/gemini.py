@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from orbit_registry.hook.payload import JsonValue
 
 SURFACES = {"AfterTool": TOOL, "BeforeAgent": PROMPT, "SessionStart": SESSION}
-"""Events that take context as their reply, and their surface."""
 LOGGED = {"AfterAgent": "stop", "SessionEnd": "session end", "PreCompress": "compaction"}
-"""Events that are logged and not answered."""
 BEGIN, FINISH = "[project notes]", "[end of project notes]"
 
 

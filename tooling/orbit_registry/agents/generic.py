@@ -16,12 +16,10 @@ SURFACES = {
     "tool": TOOL, "tool-done": TOOL, "tool-failed": TOOL, "prompt": PROMPT, "session-start": SESSION,
     "subagent-start": SESSION,
 }  # fmt: skip
-"""Events that are answered, and their surface."""
 LOGGED = {
     "stop": "stop", "subagent-stop": "subagent stop", "session-end": "session end", "compaction": "compaction",
     "compacted": "compacted",
 }  # fmt: skip
-"""Events that are logged and not answered."""
 
 
 def read(payload: "Payload") -> Call | None:
@@ -50,8 +48,8 @@ def read(payload: "Payload") -> Call | None:
         call.can_show_message = event == "session-start" and source not in ("compact", "resume")
     paths = payload.get("paths")
     if isinstance(paths, list):
-        named = (path for path in paths[:MOST_PATHS] if isinstance(path, str) and path)
-        call.paths = call.paths + [path for path in named if path not in call.paths]
+        texts = (path for path in paths[:MOST_PATHS] if isinstance(path, str) and path)
+        call.paths = call.paths + [path for path in texts if path not in call.paths]
     return call
 
 
@@ -72,13 +70,7 @@ def agent() -> "Agent":
         title="Any other tool",
         evidence="what it takes and answers is our own, and published as a schema",
         settings={"local": SettingsFile(".orbit/state/hook-generic.sh", CommandFile("generic_hook.sh", "shell"))},
-        payload={
-            "event": "tool",
-            "session": SESSION,
-            "cwd": ROOT,
-            "tool": "edit",
-            "input": {"file_path": PATH},
-        },
+        payload={"event": "tool", "session": SESSION, "cwd": ROOT, "tool": "edit", "input": {"file_path": PATH}},
         event="tool",
         replies=flat(SURFACES, "context", message=TEXT),
         texts=(("context",),),

@@ -254,7 +254,7 @@ class Inputs:
         files += [(path, text.sha256, text.error) for path, text in self.texts.items()]
         parts = [
             self.now.date().isoformat(),
-            kinds_stamp(self.workspace),
+            _kinds_stamp(self.workspace),
             repr(self.workspace.config),
             [f"{path}\0{sha256}\0{error or ''}" for path, sha256, error in files],
             [entry.body_path for entry in self.reading.entries if entry.has_body],
@@ -304,8 +304,7 @@ def collect_inputs(
     return Inputs(workspace, now, reading, documents, facts, texts, filesystem, enforced)
 
 
-def kinds_stamp(workspace: Workspace) -> list[str]:
-    """Return a fingerprint of the kinds, their statuses and their templates."""
+def _kinds_stamp(workspace: Workspace) -> list[str]:
     files = (kind.folder / name for kind in workspace.kinds for name in ("kind.yaml", "new.md", "entry.md"))
     texts = (file.read_bytes() for file in files if file.is_file())
     return [workspace.kinds.fingerprint, *(hashlib.sha256(text).hexdigest() for text in texts)]

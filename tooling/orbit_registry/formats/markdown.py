@@ -234,7 +234,7 @@ _Places = list[tuple[int, int]]
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text, self.lines = text, TextLines(text)
-        self.front_matter, self.first_line = find_front_matter(text, self.lines)
+        self.front_matter, self.first_line = _find_front_matter(text, self.lines)
         self.start = self.lines.start_of(self.first_line) or int(text.startswith("\ufeff"))
         self.references: dict[str, Any] = {}
         self.headings: list[Heading] = []
@@ -417,10 +417,10 @@ def content_start(text: str) -> int:
     if _PLAIN_START.match(text):
         return 0
     lines = TextLines(text)
-    return lines.start_of(find_front_matter(text, lines)[1]) or int(text.startswith("\ufeff"))
+    return lines.start_of(_find_front_matter(text, lines)[1]) or int(text.startswith("\ufeff"))
 
 
-def find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
+def _find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
     """Return the span between the `---` fences and the number of the first line after them (0: none).
 
     A missing opening fence is accepted if every line down to the closing one is an entry, and so are comments above the

@@ -90,7 +90,7 @@ def in_project(root: str, folder: str, path: str) -> str | None:
     elif path[0] == "~" and path[1:2] in ("/", "\\", ""):
         path = posix.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape") + path[1:]
     elif path.startswith("file:"):
-        path = path_from_uri(path)
+        path = _path_from_uri(path)
     if "\\" in path or ":" in (folder[1:2], path[1:2]):
         path, folder = path.replace("\\", "/").removeprefix("//?/"), folder.replace("\\", "/").rstrip("/")
         if path[1:2] == ":":
@@ -115,7 +115,7 @@ def normal_path(path: str) -> str:
     return "/" + "/".join(names)
 
 
-def path_from_uri(uri: str) -> str:
+def _path_from_uri(uri: str) -> str:
     """Return the path of a `file:` URI; `/` where its host is another machine."""
     path = uri[5:].partition("#")[0].partition("?")[0]
     if path.startswith("//"):

@@ -19,7 +19,7 @@ from orbit_registry.hook.session import FAILED, FOLDER, SessionLog, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from signal import ITIMER_REAL, SIGALRM, setitimer, signal
     from typing import Protocol
 
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> None:
     try:
         dispatch = HookCall(arguments[0])
         try:
-            dispatch.run(_input)
+            dispatch.run()
         finally:  # whatever a broken payload, a damaged index or a full disk raised
             dispatch.close(exc_info()[1])
     finally:
@@ -70,11 +70,11 @@ class HookCall:
         self.event.agent = agent
         self.agent = load_agent(agent)
 
-    def run(self, read: "Callable[[], bytes | None]") -> None:
+    def run(self) -> None:
         """Read the payload, print the reply, log the event, and start a sync if the index is stale."""
         signal(SIGALRM, self._late)
         setitimer(ITIMER_REAL, self.deadline, self.deadline)
-        content = read()
+        content = _input()
         event = self.event
         if content is None:
             event.skip_reason = "too large"

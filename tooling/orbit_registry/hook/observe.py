@@ -26,12 +26,12 @@ QUESTION = (
 
 def stop_question(root: str, session_log: SessionLog) -> str:
     """Return the question to a session that stops, once, if a tool failed in it and the configuration asks."""
-    return QUESTION if setting_is_on(root, ASKS_AT_STOP) and session_log.mark(ASKED, only_after=FAILED) else ""
+    return QUESTION if _setting_is_on(root, ASKS_AT_STOP) and session_log.mark(ASKED, only_after=FAILED) else ""
 
 
 def note_turn(root: str, ended: Event) -> None:
     """Log a turn that ended without a note, if the configuration asks: its number of calls, and whether one failed."""
-    if not setting_is_on(root, NOTES_TURNS):
+    if not _setting_is_on(root, NOTES_TURNS):
         return
     calls, failed = 0, False
     session_field = f'"session": "{ended.session}"'.encode()
@@ -70,8 +70,7 @@ def _end_of_log(root: str) -> list[bytes]:
         posix.close(handle)
 
 
-def setting_is_on(root: str, setting: int) -> bool:
-    """Say whether the configuration turned a setting on when the index was made."""
+def _setting_is_on(root: str, setting: int) -> bool:
     index = open_index(root)
     return isinstance(index, Index) and bool(index.settings & setting)
 

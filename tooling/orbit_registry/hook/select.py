@@ -122,8 +122,7 @@ def _note(session_log: "SessionLog", selection: Selection) -> None:
     if selection.matches or selection.named:
         ids = ((match.row.values[ID], match.key) for match in selection.matches)
         session_log.add(
-            [*dict.fromkeys(record_id for pair in ids for record_id in pair)],
-            [match.key for match in selection.named],
+            [*dict.fromkeys(record_id for pair in ids for record_id in pair)], [match.key for match in selection.named]
         )
 
 

@@ -108,16 +108,15 @@ def _walk(call: calls.Call, arguments: object) -> None:
         key, value, depth = pending.pop()
         examined += 1
         if isinstance(value, dict) and depth < DEEPEST:
-            named = ((name, inner) for name, inner in list(value.items())[:MOST_VALUES] if isinstance(name, str))
-            pending += reversed([(name, inner, depth + 1) for name, inner in named])
+            members = ((name, inner) for name, inner in list(value.items())[:MOST_VALUES] if isinstance(name, str))
+            pending += reversed([(name, inner, depth + 1) for name, inner in members])
         elif isinstance(value, list) and depth < DEEPEST:
             pending += [(key, inner_value, depth + 1) for inner_value in reversed(value[:MOST_VALUES])]
-        elif isinstance(value, str) and value and is_path_key(key):
-            take_word(call, value)
+        elif isinstance(value, str) and value and _is_path_key(key):
+            _take_word(call, value)
 
 
-def is_path_key(key: str) -> bool:
-    """Say whether the last word of a key says that its value is a path."""
+def _is_path_key(key: str) -> bool:
     last = start = 0
     for position, character in enumerate(key):
         if character in "_- ." or (character.isupper() and position and not key[position - 1].isupper()):
@@ -126,8 +125,7 @@ def is_path_key(key: str) -> bool:
     return word in _LAST_WORDS or (word.endswith("s") and word[:-1] in _LAST_WORDS)
 
 
-def take_word(call: calls.Call, word: str) -> None:
-    """Add a word as a path if it looks like one, else as a candidate."""
+def _take_word(call: calls.Call, word: str) -> None:
     if len(word) > calls.LONGEST_PATH or "\n" in word or ("://" in word and not word.startswith("file://")):
         return
     (call.paths if calls.looks_like_path(word) else call.candidate_paths).append(word)

@@ -66,8 +66,7 @@ def command_of(agent: Agent, scope: Scope, root: Path) -> str:
     return f"{words} 2>/dev/null || : {MARK}"
 
 
-def settings_file(agent: Agent, scope: Scope | None) -> tuple[Scope, SettingsFile]:
-    """Return the scope, the agent's default if None, and its settings file."""
+def _settings_file(agent: Agent, scope: Scope | None) -> tuple[Scope, SettingsFile]:
     chosen = scope or agent.default_scope
     if chosen not in agent.settings:
         options = " or ".join(f"--scope {option}" for option in agent.settings)
@@ -100,7 +99,7 @@ def status(root: Path, names: Iterable[str] = ()) -> list[HookState]:
 
 def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
     """Return the state of one settings file."""
-    scope, file = settings_file(agent, scope)
+    scope, file = _settings_file(agent, scope)
     path = settings_path(root, file)
     text = file_text(path)
     if text is None or not format_of(file).commands(text, str(path)):
@@ -129,7 +128,7 @@ def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bo
 
 def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
     """Remove our entries from a settings file; an empty file goes, and the launcher with its last user."""
-    scope, file = settings_file(agent, scope)
+    scope, file = _settings_file(agent, scope)
     path = settings_path(root, file)
     text = file_text(path)
     new_text = None if text is None else format_of(file).without_entries(text, str(path))
@@ -158,7 +157,7 @@ def _agent_folders(root: Path, agent: Agent) -> Iterator[Path]:
 
 def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> str | None:
     """Return the installed command; only today's to the letter: a repository may bring one that looks like it."""
-    scope, file = settings_file(agent, scope)
+    scope, file = _settings_file(agent, scope)
     path = settings_path(root, file)
     text = file_text(path)
     commands = format_of(file).commands(text, str(path)) if text is not None else []

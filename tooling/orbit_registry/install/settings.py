@@ -187,8 +187,8 @@ class JsonSettings:
         """Say whether our entries are exactly those that would be installed today."""
         expected = {(event, json.dumps(entry, sort_keys=True), command) for event, entry in self._made(command).items()}
         installed = self._installed(text, what)
-        found = {(event, json.dumps(entry, sort_keys=True), command) for event, entry, command in installed}
-        return len(installed) == len(expected) and found == expected
+        entries = {(event, json.dumps(entry, sort_keys=True), command) for event, entry, command in installed}
+        return len(installed) == len(expected) and entries == expected
 
     def _installed(self, text: str, what: str) -> list[tuple[str, object, str]]:
         data = parse(self._plain(text), what)

@@ -65,7 +65,7 @@ def pack(
     `successors` are the paths of the records that took the place of closed ones, under each one's id and the paths of
     its texts.
     """
-    ranked = sorted(parts, key=_is_held_back)
+    ranked = sorted(parts, key=lambda part: not part.pushed)
     hits: defaultdict[str, list[int]] = defaultdict(list)
     keyed: defaultdict[str, list[int]] = defaultdict(list)
     patterns: defaultdict[str, list[int]] = defaultdict(list)
@@ -146,10 +146,6 @@ def _fixed(weight: float) -> int:
     return round(weight * WEIGHT_UNIT)
 
 
-def _is_held_back(part: Part) -> bool:
-    return not part.pushed
-
-
 def _keys(row: Sequence[str]) -> list[str]:
     keys = [f"t{tag}" for tag in row[reader.TAGS].split(LIST)] if row[reader.TAGS] else []
     if row[reader.CATEGORY]:
@@ -224,7 +220,7 @@ def _assembled(
     for _, _, _, key in keys:
         detail.append(len(detail_key))
         last = -1
-        coded = ((numbers[extension] | int(depth or 0), text, held) for extension, depth, text, held in under[key])
+        coded = ((numbers[extension] | int(depth or 0), text, hits) for extension, depth, text, hits in under[key])
         for code, text, hits_of in sorted(coded):
             if code != last:
                 detail_key.append(code)

@@ -96,7 +96,7 @@ def _trusted_commit(workspace: Workspace) -> str | None:
     return commit if is_configured or trusts_itself_alone else None
 
 
-def trust_files(workspace: Workspace) -> list[Path]:
+def _trust_files(workspace: Workspace) -> list[Path]:
     """Return the files that change when the default branch moves, where that matters."""
     try:
         return _ref_files(workspace) if _trusted_commit(workspace) is not None else []
@@ -351,7 +351,7 @@ def stamps_of(workspace: Workspace) -> list[str]:
             head = (git_dir / "HEAD").read_text("utf-8", "replace").strip()
             if head.startswith("ref: refs/") and ".." not in head and git_dir.is_relative_to(root):
                 watched.append(f"{name}/{head[5:]}")
-    watched += (str(path) for path in trust_files(workspace))
+    watched += (str(path) for path in _trust_files(workspace))
     watched += personal_folders()
     return [
         f"{stamp(path if path.startswith('/') else f'{root}/{path}')}\t{path}" for path in watched if "\n" not in path

@@ -145,7 +145,7 @@ def refuse_newer(workspace: Workspace) -> None:
             raise RefusedError(f"{problem.location.path}: {problem.message}", hint=_UPGRADE)
 
 
-def baseline_text(baseline: Baseline) -> str:
+def _baseline_text(baseline: Baseline) -> str:
     """Return the file's text: sorted, so that the same findings give the same bytes."""
     rows: list[dict[str, object]] = [
         {
@@ -162,7 +162,7 @@ def baseline_text(baseline: Baseline) -> str:
 
 def write_baseline(workspace: Workspace, baseline: Baseline) -> bool:
     """Write the baseline; False where the file has the same text already."""
-    text = baseline_text(baseline)
+    text = _baseline_text(baseline)
     with contextlib.suppress(OrbitError):
         if workspace.baseline.exists() and read_text(workspace.baseline, limit=DOCUMENT_LIMIT) == text:
             return False

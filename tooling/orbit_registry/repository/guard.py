@@ -146,9 +146,8 @@ def _refuse_overreach(before: Record | None, after: Record | None) -> None:
     days = after.data.get("ttl_days")
     is_long = "expires_at" in freshness_fields(after) or (isinstance(days, int) and not 0 < days <= LONGEST_DAYS)
     if is_long or after.data.get("priority") or after.legacy_ids:
-        message = (
-            f"an agent's {after.kind.label.lower()} holds {LONGEST_DAYS} days at most, without priority or earlier ids"
-        )
+        what = f"an agent's {after.kind.label.lower()}"
+        message = f"{what} holds {LONGEST_DAYS} days at most, without priority or earlier ids"
         raise RefusedError(message, hint=BY_A_PERSON)
 
 

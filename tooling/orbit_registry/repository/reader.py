@@ -31,7 +31,7 @@ MIGRATE = "run `orbit learning migrate-layout`; with --dry-run it says what it w
 _OLD = re.compile(r"L-?\d+(?:-\d+)?\.yaml|L\d{8}-\d+|superseded")
 
 
-def legacy_names(plural: str, names: Iterable[str]) -> list[str]:
+def _legacy_names(plural: str, names: Iterable[str]) -> list[str]:
     """Return the names in a kind's folder that belong to an older layout (`L-0001.yaml`, `L20260517-3/`)."""
     return [name for name in names if _OLD.fullmatch(name)] if plural == PLURAL else []
 
@@ -40,7 +40,7 @@ def refuse_legacy_layout(workspace: Workspace, kind: Kind) -> None:
     """Raise where a kind's records are in an older layout."""
     if kind.plural == PLURAL:
         try:
-            names = legacy_names(kind.plural, sorted(entry.name for entry in os.scandir(workspace.folder_of(kind))))
+            names = _legacy_names(kind.plural, sorted(entry.name for entry in os.scandir(workspace.folder_of(kind))))
         except OSError:
             return
         if names:
@@ -215,7 +215,7 @@ def _entries_in(
         problems.append(_unlistable(folder, (error.strerror or "").lower()))
         return
     record_file = f"{kind.name}.yaml"
-    old = legacy_names(kind.plural, names)
+    old = _legacy_names(kind.plural, names)
     if old:
         problems.append(Diagnostic(LEGACY_LAYOUT, Severity.ERROR, _message(old), Location(folder), MIGRATE))
     skipped = frozenset(old)

@@ -2,7 +2,7 @@
 
 import contextlib
 import posixpath
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import count
 
@@ -11,6 +11,7 @@ from orbit_registry.formats.globs import parse_glob
 from orbit_registry.formats.position import Problem, YamlProblemError
 from orbit_registry.formats.yaml import dump, load
 from orbit_registry.formats.yaml_edit import rewrite
+from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.ids import CODE_LENGTH, code_id, new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -28,13 +29,10 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 Edit = Callable[[dict[str, object]], Mapping[str, object]]
 PreWriteHook = Callable[[Record], None]  # called under the write lock with a new record; raises to refuse it
-FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updated_at", "created_by", "supersedes")) | {
-    "key",
-    "ensured",
-    "superseded_by",
-    "source",
-    "approval",
-}
+FIXED = frozenset((
+    "schema_version", "id", "uid", "status", "created_at", "updated_at", "created_by", "supersedes", "superseded_by",
+    "key", "ensured", "source", "approval",
+))  # fmt: skip
 """Fields of all kinds that only verbs change; a kind's own are `readOnly` in its schema."""
 _SHORTLY = 0.5
 EDITED = f"{ORBIT}/state/edits/new"  # path of a text in an editor, for the schema it names
@@ -78,9 +76,8 @@ def render(workspace: Workspace, kind: Kind, data: Mapping[str, object], path: s
 
 def schema_line(workspace: Workspace, kind: Kind, path: str) -> str:
     """Return the comment that names a kind's schema to editors."""
-    schema = (
-        f"/{workspace.config.schemas}/{kind.name}.schema.json"  # absolute, or the current folder would be looked up
-    )
+    # Absolute, or the current folder would be looked up.
+    schema = f"/{workspace.config.schemas}/{kind.name}.schema.json"
     return f"yaml-language-server: $schema={posixpath.relpath(schema, posixpath.dirname(f'/{path}'))}"
 
 
@@ -104,9 +101,8 @@ def draft_record(workspace: Workspace, kind: Kind, author: Author, fields: Mappi
 def draft_text(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> str:
     """Return the text of a new record for an editor, with its empty headline to fill in."""
     _, data = _new_record(workspace, kind, author, fields, dry_run=True)
-    return render(
-        workspace, kind, ordered({kind.headline: "", kind.prose: "", **fields, **data}, kind.schema.properties), EDITED
-    )
+    full_data = ordered({kind.headline: "", kind.prose: "", **fields, **data}, kind.schema.properties)
+    return render(workspace, kind, full_data, EDITED)
 
 
 def fields_of(kind: Kind, text: str, file: str) -> dict[str, object]:
@@ -115,10 +111,7 @@ def fields_of(kind: Kind, text: str, file: str) -> dict[str, object]:
     errors = [problem for problem in problems if problem.code != MISPLACED]
     if errors:
         message = "; ".join(f"{problem.location}: {problem.message}" for problem in errors)
-        hint = next(
-            (problem.hint for problem in errors if problem.hint), f"`orbit {kind.name} new --help` names the fields"
-        )
-        raise InvalidRecordError(message, hint=hint)
+        raise InvalidRecordError(message, hint=_hint(errors, kind))
     data = load(text)
     fixed = FIXED | kind.schema.managed
     return {name: value for name, value in data.items() if name not in fixed} if isinstance(data, dict) else {}
@@ -222,13 +215,15 @@ def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Reco
     """Return the record in a text that is about to be written, or raise with all problems."""
     record, problems = decode_record(text, kind, path)
     if record is None:
-        message = "; ".join(f"{problem.message}" for problem in problems)
+        message = "; ".join(problem.message for problem in problems)
         subject = f"the new {kind.name}" if is_new else str(problems[0].location)
-        hint = next((problem.hint for problem in problems if problem.hint), None)
-        raise InvalidRecordError(
-            f"{subject}: {message}", hint=hint or f"`orbit {kind.name} new --help` names the fields"
-        )
+        raise InvalidRecordError(f"{subject}: {message}", hint=_hint(problems, kind))
     return record
+
+
+def _hint(problems: Iterable[Diagnostic], kind: Kind) -> str:
+    hints = (problem.hint for problem in problems if problem.hint)
+    return next(hints, f"`orbit {kind.name} new --help` names the fields")
 
 
 class ChangeSet:
@@ -242,17 +237,14 @@ class ChangeSet:
 
     def text(self, path: str) -> str | None:
         """Return a file's new text, else the one on disk."""
-        if path in self._after:
-            return self._after[path]
-        return self.on_disk(path)
+        return self._after[path] if path in self._after else self.on_disk(path)
 
     def on_disk(self, path: str) -> str | None:
         """Return a file's text on disk."""
         if path not in self._before:
             file = inside(self._root, path)
-            exists = file.exists()
-            text = read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape") if exists else None
-            self._before[path] = text
+            content = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
+            self._before[path] = None if content is None else content.decode("utf-8", "surrogateescape")
         return self._before[path]
 
     def readable(self, path: str) -> str | None:

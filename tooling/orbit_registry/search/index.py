@@ -161,16 +161,16 @@ class Index:
     def _terms_by_gram(self) -> Mapping[str, list[str]]:
         terms_by_gram: defaultdict[str, list[str]] = defaultdict(list)
         for term in self._slots:
-            for gram in set(grams_of(term, SHORTEST_GRAM)):
+            for gram in set(_grams_of(term, SHORTEST_GRAM)):
                 terms_by_gram[gram].append(term)
         return terms_by_gram
 
     def _likeness(self, query: Iterable[str], slots: Sequence[int]) -> list[float]:
         """Return how many character runs each text shares with the query: `deduplicate` and `dedup` meet."""
-        query_grams = Counter(gram for term in query for gram in grams_of(term))
+        query_grams = Counter(gram for term in query for gram in _grams_of(term))
         shortest = (gram for gram in query_grams if len(gram) == SHORTEST_GRAM)
         terms = {term for gram in shortest for term in self._terms_by_gram.get(gram, ())}
-        near = {term: [gram for gram in grams_of(term) if gram in query_grams] for term in terms}
+        near = {term: [gram for gram in _grams_of(term) if gram in query_grams] for term in terms}
         frequencies: Counter[str] = Counter()
         for term, grams in near.items():
             for gram in set(grams):
@@ -189,7 +189,7 @@ class Index:
         return likeness
 
 
-def grams_of(term: str, longest: int = LONGEST_GRAM) -> list[str]:
+def _grams_of(term: str, longest: int = LONGEST_GRAM) -> list[str]:
     """Return the runs of three to `longest` characters of a term, its ends marked, as often as they occur."""
     marked, sizes = f"_{term}_", range(SHORTEST_GRAM, longest + 1)
     return [marked[start : start + size] for size in sizes for start in range(len(marked) - size + 1)]

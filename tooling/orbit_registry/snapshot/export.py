@@ -67,12 +67,11 @@ DROP TABLE search_texts;
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def search_tables(
+def _search_tables(
     connection: duckdb.DuckDBPyConnection,
     texts: Mapping[tuple[str, int], Fields],
     fill: Callable[[Mapping[str, Iterable[str]]], None],
 ) -> None:
-    """Make the tables and the macro of `search` from texts by id and number; `fill` adds rows, as JSON, to tables."""
     index = Index({key: counts_of(fields) for key, fields in texts.items()})
     stems = {**{term: term for term in index.terms}, **index.stems}
     words = [(word, term, index.worth(term)) for word, term in stems.items() if word not in STOP_WORDS]
@@ -194,7 +193,7 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) -> Iterator[None]:
     """Make a new file with our tables the current database for a block that fills it; a failure leaves no file."""
     try:
-        connection.execute(f"ATTACH {file_literal(path)} AS snapshot (STORAGE_VERSION '{STORAGE}')")
+        connection.execute(f"ATTACH {_file_literal(path)} AS snapshot (STORAGE_VERSION '{STORAGE}')")
         try:
             connection.execute("USE snapshot")
             # What is written in one transaction, and at its end at once, never goes through the log.
@@ -203,7 +202,7 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) 
             connection.execute(TABLES.read_text(encoding="utf-8"))
             yield
             connection.execute(MACROS.read_text(encoding="utf-8"))
-            search_tables(connection, rows.texts, partial(fill_all, connection, folder=path.parent))
+            _search_tables(connection, rows.texts, partial(fill_all, connection, folder=path.parent))
             connection.execute("COMMIT")
             connection.execute("CHECKPOINT snapshot")
         finally:
@@ -236,7 +235,7 @@ def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None], event
             fill_all(connection, {table: rows.of(table) for table in (*CONTENT, *LOCAL)}, path.parent)
             if events:
                 fill_events(connection, "events", events)
-            return fill_meta(connection, meta)
+            return _fill_meta(connection, meta)
     except OSError as error:
         refused = write_error(path, error)
         raise SnapshotError(refused.message, hint=refused.hint) from None
@@ -262,13 +261,13 @@ def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[str]
         columns = connection.execute(f"DESCRIBE {table}").fetchall()
         types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind, *_ in columns)
         connection.execute(
-            f"INSERT INTO {table} FROM read_json({file_literal(file)}, format = 'newline_delimited', "
+            f"INSERT INTO {table} FROM read_json({_file_literal(file)}, format = 'newline_delimited', "
             f"columns = {{{types}}}, maximum_object_size = {max(SMALLEST_BUFFER, longest)})"
         )
     file.unlink()
 
 
-def fill_meta(connection: duckdb.DuckDBPyConnection, meta: Mapping[str, str | None]) -> str:
+def _fill_meta(connection: duckdb.DuckDBPyConnection, meta: Mapping[str, str | None]) -> str:
     """Say what a filled snapshot is, and return its digest."""
     ((total,),) = connection.execute(DIGEST).fetchall()
     digest = f"{int(total or 0):032x}"
@@ -292,8 +291,7 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def file_literal(path: Path) -> str:
-    """Return the path of a file as an SQL string."""
+def _file_literal(path: Path) -> str:
     text = str(path)
     if "\\" in text or any("\udc80" <= character <= "\udcff" for character in text):
         message = f"{text!a}: DuckDB opens no file with a backslash in its path, or one that is not UTF-8"
@@ -305,7 +303,7 @@ def hashes_in(path: Path) -> dict[str, str]:
     """Return the paths of a snapshot's records, each with a hash of its rows; nothing where the file can't be asked."""
     try:
         with engine() as connection:
-            connection.execute(f"ATTACH {file_literal(path)} AS earlier (READ_ONLY)")
+            connection.execute(f"ATTACH {_file_literal(path)} AS earlier (READ_ONLY)")
             return dict(connection.execute("SELECT path, content_hash FROM earlier.records").fetchall())
     except duckdb.Error:
         return {}
@@ -341,7 +339,7 @@ def export_snapshot(
             connection.execute(f"SET force_compression = '{COMPRESSION}'")
             tables = {table: rows.shared.get(table, ()) for table in CONTENT}
             fill_all(connection, {**tables, "vote_keys": rows.local.get("vote_keys", ())}, file.parent)
-            fill_meta(connection, meta_of(workspace, workspace.git.commit("HEAD")))
+            _fill_meta(connection, meta_of(workspace, workspace.git.commit("HEAD")))
             if loaded is not None:
                 fill_vectors(connection, loaded)
             names = (*CONTENT, "meta", *(["vectors"] if loaded is not None else []))

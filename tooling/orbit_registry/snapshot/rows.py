@@ -138,7 +138,7 @@ class NameResolver:
         return ids.pop() if len(ids) == 1 else None
 
 
-def link_rows(records: Sequence[Record], local: frozenset[str], references: Mapping[str, Sequence[str]]) -> list[Row]:
+def _link_rows(records: Sequence[Record], local: frozenset[str], references: Mapping[str, Sequence[str]]) -> list[Row]:
     """Return stated, supersession's and texts' links; those that git carries are resolved among what git carries."""
     everything = NameResolver(records)
     shared = NameResolver([record for record in records if record.id not in local]) if local else everything
@@ -175,14 +175,14 @@ def link_rows(records: Sequence[Record], local: frozenset[str], references: Mapp
 
 
 def citations_of(workspace: Workspace, records: Sequence[Record]) -> Iterator[Row]:
-    """Yield what the files of the project cite, as `citation_rows` does; what records' texts cite is their own."""
+    """Yield what the files of the project cite, as `_citation_rows` does; what records' texts cite is their own."""
     tracked = workspace.git.tracked()
     files = tracked if tracked is not None else walk(workspace.root, hidden=False)
     homes = frozenset(record.source.path for record in records if record.source is not None)
-    return citation_rows(records, citing_references(workspace, files, without=homes), workspace.kinds.id_forms)
+    return _citation_rows(records, citing_references(workspace, files, without=homes), workspace.kinds.id_forms)
 
 
-def citation_rows(records: Sequence[Record], files: Mapping[str, References], forms: IdForms) -> Iterator[Row]:
+def _citation_rows(records: Sequence[Record], files: Mapping[str, References], forms: IdForms) -> Iterator[Row]:
     """Yield what files name, once a line: ids and links to records' files; a likely word only if a record has it."""
     names = NameResolver(records) if files else None
     for path, references in files.items():
@@ -276,7 +276,7 @@ def rows_of(
         record.path: _add(local if record.id in local_ids else shared, record, record.id in local_ids)
         for record in chosen
     }
-    for row in link_rows(chosen, local_ids, references):
+    for row in _link_rows(chosen, local_ids, references):
         (local if row["record_id"] in local_ids else shared)["links"].append(_encode(row))
     shared["successors"] = _successor_rows(RecordSet(record for record in chosen if record.id not in local_ids))
     local["citations"] = list(map(_encode, citations))

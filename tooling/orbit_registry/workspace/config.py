@@ -56,8 +56,7 @@ class PublishConfig:
     is_set: bool = False  # whether the section has any limit
 
 
-def publish_config(data: Mapping[str, Any]) -> PublishConfig:
-    """Return the values of a section that `publish_problems` accepts."""
+def _publish_config(data: Mapping[str, Any]) -> PublishConfig:
     chosen = {name: _name_filter(data.get(name, ())) for name in CHOICES}
     patterns = tuple(re.compile(pattern) for pattern in data.get("redact", ()))
     is_set = any(data.get(name) for name in (*CHOICES, "redact"))
@@ -70,7 +69,7 @@ def _name_filter(names: Iterable[str]) -> NameFilter:
     return NameFilter(frozenset(name for name in folded if not name.startswith("!")), never)
 
 
-def publish_problems(data: Mapping[str, Any], kinds: KindTable | None = None) -> Iterator[SchemaProblem]:
+def _publish_problems(data: Mapping[str, Any], kinds: KindTable | None = None) -> Iterator[SchemaProblem]:
     """Yield what the schema can't find: bad patterns and, given the kinds, misspelt ones, which would publish."""
     for index, pattern in enumerate(data.get("redact", ())):
         message = _pattern_problem(pattern)
@@ -272,7 +271,7 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
             hint="upgrade orbit-registry as it was installed",
         )
     problems = [] if _is_plain(data) else config_schema().problems(data)
-    problems = problems or [*publish_problems(_section(data), kinds), *_extends_problems(data)]
+    problems = problems or [*_publish_problems(_section(data), kinds), *_extends_problems(data)]
     if problems:
         position = position_of(text, problems[0].pointer)
         message = "; ".join(dict.fromkeys(problem.message for problem in problems))
@@ -321,7 +320,7 @@ def config_of(raw: Mapping[str, Any]) -> Config:
         citations=tuple(values["citations"]),
         code=tuple(values["code"]),
         site=values["site"],
-        publish=publish_config(values["site"]["publish"]),
+        publish=_publish_config(values["site"]["publish"]),
         duplicates=values["duplicates"],
         learnings=LearningsConfig(
             {**default_mapping(), **_mapping(learnings[MAPPING])},

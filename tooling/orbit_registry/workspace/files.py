@@ -47,7 +47,7 @@ def read_with_status(path: Path | str, *, limit: int) -> tuple[bytes, os.stat_re
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise UnreadableFileError(f"{path} is a symbolic link", hint="put the file itself there") from None
-        raise read_error(path, error) from None
+        raise _read_error(path, error) from None
 
 
 def bounded_lines(file: BinaryIO, longest: int) -> Iterator[tuple[bytes | None, int]]:
@@ -60,8 +60,7 @@ def bounded_lines(file: BinaryIO, longest: int) -> Iterator[tuple[bytes | None, 
         yield (line if size <= longest else None), size
 
 
-def read_error(path: Path | str, error: OSError) -> UnreadableFileError:
-    """Return the error, with a hint, for a file that can't be read."""
+def _read_error(path: Path | str, error: OSError) -> UnreadableFileError:
     hints = {
         errno.ENOENT: "correct the path, or bring the file back",
         errno.EACCES: "check the owner and the permissions of the file",
@@ -161,7 +160,7 @@ def stage(path: Path, content: bytes, *, mode: int = 0o666) -> Path:
     temporary = path.with_name(f"{TEMPORARY}{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
     with _removed_on_error(temporary, path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        existing_mode = mode_of(path)
+        existing_mode = _mode_of(path)
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             if existing_mode is not None:
                 os.fchmod(file.fileno(), existing_mode)
@@ -222,7 +221,7 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def mode_of(path: Path) -> int | None:
+def _mode_of(path: Path) -> int | None:
     """Return the permissions of a regular file that is to be replaced; None where there is none."""
     try:
         mode = path.lstat().st_mode

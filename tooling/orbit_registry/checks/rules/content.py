@@ -206,11 +206,7 @@ def _name(character: str) -> str:
 
 
 # The secret itself is never shown.
-@check(
-    "ORB406",
-    Severity.ERROR,
-    "revoke the secret, then remove it here; git keeps the old text in its history",
-)
+@check("ORB406", Severity.ERROR, "revoke the secret, then remove it here; git keeps the old text in its history")
 def secret(context: CheckContext) -> Iterator[Diagnostic]:
     """A record or its document holds a secret."""
     for record in context.records:
@@ -243,9 +239,7 @@ _PATH = re.compile(r"[A-Za-z]:\\|\\\\\w")
 
 
 @check(
-    "ORB408",
-    Severity.WARNING,
-    "write the words of the error themselves, with `*` for any text: `* is not a valid *`",
+    "ORB408", Severity.WARNING, "write the words of the error themselves, with `*` for any text: `* is not a valid *`"
 )
 def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
     """An error pattern can't match the error it was written for."""

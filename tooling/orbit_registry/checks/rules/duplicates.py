@@ -38,13 +38,13 @@ def is_settled(context: CheckContext, first: Record, second: Record) -> bool:
     return False
 
 
-def blamed_first(context: CheckContext, record_a: Record, record_b: Record) -> tuple[Record, Record]:
+def _blamed_first(context: CheckContext, record_a: Record, record_b: Record) -> tuple[Record, Record]:
     """Return the pair with the record first that a finding is about: the one that changed, else the later one."""
     first, second = sorted((record_a, record_b), key=lambda record: record.sort_key)
     return (first, second) if context.is_changed(first) and not context.is_changed(second) else (second, first)
 
 
-def can_be_error(context: CheckContext, record: Record) -> bool:
+def _can_be_error(context: CheckContext, record: Record) -> bool:
     """Say whether a duplicate is an error: in a changed record written with this tool, not in an adopted one."""
     return is_ours(record) and context.is_changed(record)
 
@@ -70,13 +70,13 @@ def _copies(context: CheckContext, records: Iterable[Record]) -> list[list[Recor
 
 
 def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
-    blamed, other = blamed_first(context, first, second)
+    blamed, other = _blamed_first(context, first, second)
     name = blamed.kind.headline
     replace = f"`orbit {blamed.kind.name} supersede {other.id} --with {blamed.id}`"
     return same_text.at(
         context.at(blamed, name),
         f"{blamed.id} says the same as {other.id}, word for word: {other.title}",
-        severity=Severity.ERROR if can_be_error(context, blamed) else Severity.WARNING,
+        severity=Severity.ERROR if _can_be_error(context, blamed) else Severity.WARNING,
         record=blamed,
         related=[context.at(other, name)],
         hint=f"delete one of them, or let it replace the other: {replace}",
@@ -97,8 +97,8 @@ def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
         texts = {path: context.wordings[path] for path in alone}
         for pair in similar_pairs(texts, context.config.duplicates["warning"]):
             if not is_settled(context, alone[pair.a], alone[pair.b]):
-                record, neighbour = blamed_first(context, alone[pair.a], alone[pair.b])
-                may_be_error = pair.score >= least and can_be_error(context, record)
+                record, neighbour = _blamed_first(context, alone[pair.a], alone[pair.b])
+                may_be_error = pair.score >= least and _can_be_error(context, record)
                 pairs[record.path].append(_Pair(record, neighbour, pair.score, may_be_error, words_of))
         for of_record in pairs.values():
             yield from _nearest(context, of_record)

@@ -38,7 +38,6 @@ CHECKS = tuple(
     Check(code, name, Severity.WARNING if code == "ORB107" else Severity.ERROR, summary, hint, _passing_on(code, hint))
     for code, name, summary, hint in _CODES
 )
-CODES = frozenset(check_.code for check_ in CHECKS)
 
 
 @check("ORB111", Severity.WARNING, "move its records into the folder of their kind")

@@ -7,6 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
+from orbit_registry.formats.position import Pointer
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import SUPERSEDED, Record
@@ -16,7 +17,6 @@ from orbit_registry.repository.codec import list_in
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import CONFIG, INHERITED
 
-Pointer = tuple[str | int, ...]
 _NAMING = frozenset({"supersedes", "superseded_by", "distinct_from", "links", "evidence", UNRESOLVED})
 
 
@@ -183,7 +183,7 @@ def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
         message += f"; its document names {', '.join(other.id for other in successors.records)}"
         hint = "`orbit check --fix` writes both ends"
     elif source is not None and source.authority == "document":
-        message += unresolved_names(successors)
+        message += _unresolved_names(successors)
         hint = f"write `Superseded by ADR-NNNN` in {source.path}, then `orbit check --fix`; "
         hint += "if nothing replaced it, its status is deprecated"
     where, weight, can_fix = context.at(record, "status"), binding(record, Severity.WARNING), bool(successors.records)
@@ -266,7 +266,7 @@ def successors_in_document(context: CheckContext, record: Record) -> DocumentSuc
     return DocumentSuccessors(tuple(successors.values()), tuple(unresolved))
 
 
-def unresolved_names(successors: DocumentSuccessors) -> str:
+def _unresolved_names(successors: DocumentSuccessors) -> str:
     """Return what is wrong with the names that lead to no record, as a sentence's end; empty where there is none."""
     problems = []
     for unresolved in successors.unresolved:

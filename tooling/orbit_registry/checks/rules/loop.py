@@ -92,7 +92,7 @@ def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
 def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
     """A turn ended with neither a note nor a reason of the closed list for there being none."""
     for ended, note in turns(context.loop) if context.loop is not None else ():
-        turn = turn_of(ended)
+        turn = _turn_of(ended)
         reason = note.word("skip_reason") if note is not None else ""
         if note is None:
             hint = f'orbit note "…" --turn {turn}, or with --skip-reason'
@@ -186,7 +186,7 @@ def turn_id(source: str, agent: str, channel: str, session: str, turn: str) -> s
     return ":".join(re.sub(r"[: \t\n\r]", "-", part) or "-" for part in (source, agent, channel, session, turn))
 
 
-def turn_of(ended: LoggedEvent) -> str:
+def _turn_of(ended: LoggedEvent) -> str:
     """Return the id of the turn that an event ended: by its time, so that a cut log changes no id."""
     return turn_id("hook", ended.word("agent"), ended.word("surface").rpartition(":")[2], ended.word("session"),
                    str(int(ended.at)))  # fmt: skip
@@ -202,7 +202,7 @@ def turns(log: LoopLog) -> Iterator[tuple[LoggedEvent, LoggedEvent | None]]:
             if session:
                 noted[session] = event
         else:
-            yield event, by_turn.get(turn_of(event)) or noted.pop(session, None)
+            yield event, by_turn.get(_turn_of(event)) or noted.pop(session, None)
             noted.pop(session, None)
 
 

@@ -112,15 +112,14 @@ def is_decision_folder(name: str) -> bool:
     return _FOLDER.match(name) is not None
 
 
-def status_of_folder(name: str) -> Status | None:
-    """Return the status in a folder's name: `rejected`, `02-accepted`, `drafts`."""
+def _status_of_folder(name: str) -> Status | None:
     word = plain(_ORDER.sub("", name))
     return STATUS_OF.get("draft" if word == "drafts" else word) if word not in NO_STATUS_FOLDERS else None
 
 
 def is_archive_folder(name: str) -> bool:
     """Say whether a folder holds old or closed decisions, not new ones: `rejected`, `archive`."""
-    return _ARCHIVE.fullmatch(_ORDER.sub("", name)) is not None or status_of_folder(name) is not None
+    return _ARCHIVE.fullmatch(_ORDER.sub("", name)) is not None or _status_of_folder(name) is not None
 
 
 def home_folder(folder: str) -> str:
@@ -135,7 +134,7 @@ def status_of_path(path: str) -> Status | None:
     pure = PurePosixPath(path.replace("\\", "/"))
     folder = pure.parent.parent if _has_own_folder(path) else pure.parent
     for name in reversed(strip_date_folders(folder.as_posix()).split("/")[-_FAR:]):
-        status = status_of_folder(_OF_DECISIONS.sub("", name))  # `rejected-adrs`
+        status = _status_of_folder(_OF_DECISIONS.sub("", name))  # `rejected-adrs`
         if status is not None or is_decision_folder(name):
             return status
     return None

@@ -77,8 +77,7 @@ class _Facts:
         return _unique(value for fact in self.of(key) for value in _listed(fact))
 
 
-def assemble(header: Header, outline: Outline) -> AdrDocument:
-    """Return the decision that `header` belongs to."""
+def _assemble(header: Header, outline: Outline) -> AdrDocument:
     document, heading, number, parts = header.document, outline.heading, outline.number, outline.parts
     facts = _Facts(fact for style in STYLES for fact in style.read(header))
     sections = read_sections(document, header.headings, outline.body)
@@ -406,7 +405,7 @@ def _entry(document: Document, heading: Heading, parts: TitleParts, citations: t
     date = (parts.date, "heading") if parts.date and is_iso_date(parts.date) else None
     body = Span(heading.body.start, content_end(document, heading.body))
     outline = Outline(heading, parts, parts.number, heading.section, body, date)
-    entry = assemble(_log_header(document, heading, citations), outline)
+    entry = _assemble(_log_header(document, heading, citations), outline)
     return replace(entry, legacy_ids=(*entry.legacy_ids, parts.code)) if parts.code else entry
 
 
@@ -502,7 +501,7 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
         (path_date, "path") if path_date else None,
         _changelog_date(header),
     )
-    entry = assemble(header, outline)
+    entry = _assemble(header, outline)
     if entry.number is None:  # front matter: `title: "ADR-0042: Use x"`
         title = next((fact.raw for fact in entry.facts if fact.key == "title"), "")
         entry = replace(entry, number=split_title(title, Span(0, len(title)), title).number)

@@ -309,7 +309,7 @@ def _section_level(document: Document, entry: AdrDocument) -> int:
 def insert_entry(text: str, entry_markdown: str, number: str) -> str:
     """Return the log `text` with the entry inserted by number, before trailing sections; every other byte stays."""
     order = int(_digits(number))
-    entries = read_log(text).entries
+    entries = _read_log(text).entries
     before = [other for other in entries if int(other.number or 0) <= order]
     after = [other for other in entries if int(other.number or 0) > order]
     if before:
@@ -389,7 +389,7 @@ def next_entry_heading(text: str, path: str, record_id: str, title: str, date: s
 
 
 def _is_dated(heading: str, title: str) -> bool:
-    entries = read_log(f"## {heading}\n").entries
+    entries = _read_log(f"## {heading}\n").entries
     return [(entry.number, entry.title) for entry in entries] == [(None, title)]
 
 
@@ -412,8 +412,7 @@ def remove_entry(text: str, entry: AdrDocument) -> str:
     return before + after
 
 
-def read_log(text: str) -> AdrFile:
-    """Read a text as a log."""
+def _read_log(text: str) -> AdrFile:
     return read_document(text, "decisions.md")
 
 
