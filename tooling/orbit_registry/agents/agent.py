@@ -136,8 +136,6 @@ def closed(required: Iterable[str] = (), **properties: Mapping[str, Any]) -> dic
     }
 
 
-# --------------------------------------------------------------------------------------------------------- transcripts
-
 Row = Mapping[str, Any]  # a line of a transcript
 EntryKind = Literal["session", "prompt", "answer", "call", "result", "injected", "stopped"]
 LONGEST_TEXT = 4_000
@@ -225,9 +223,6 @@ def agent_home(variable: str, folder: str) -> Path:
 
     moved = os.environ.get(variable, "")
     return Path(moved) if moved else user_home() / folder
-
-
-# ----------------------------------------------------------------------------------------------------------- discovery
 
 
 def hook_agents() -> tuple[str, ...]:

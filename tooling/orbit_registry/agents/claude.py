@@ -111,9 +111,6 @@ def agent() -> "Agent":
     )
 
 
-# --------------------------------------------------------------------------------------------------------- transcripts
-
-
 def transcript(root: "Path", session: str, agent: str = "") -> "Path | None":
     """Return the transcript of a session of a project, or of one of its subagents."""
     import os

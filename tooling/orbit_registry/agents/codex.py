@@ -124,9 +124,6 @@ def agent() -> "Agent":
     )
 
 
-# --------------------------------------------------------------------------------------------------------- transcripts
-
-
 def transcript(root: "Path", session: str, agent: str = "") -> "Path | None":
     """Return the transcript of a session, or of one of its subagents, which are sessions of their own."""
     name = agent or session

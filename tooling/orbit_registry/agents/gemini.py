@@ -99,9 +99,6 @@ def agent() -> "Agent":
     )
 
 
-# --------------------------------------------------------------------------------------------------------- transcripts
-
-
 def sessions(root: "Path") -> "list[Path]":
     """Return the transcripts of the sessions that were started at a project's root, the newest first."""
     import hashlib

@@ -82,9 +82,6 @@ def _count(number: int, singular: str, plural: str) -> str:
     return f"{number:,} {singular if number == 1 else plural}"
 
 
-# ------------------------------------------------------------------------------------------------------------- json
-
-
 def _json(outcome: CheckOutcome) -> str:
     rows = [diagnostic.as_dict() for diagnostic in outcome.diagnostics]
     report = envelope(_counts(outcome), ok=outcome.ok, diagnostics=rows, next_commands=_next_commands(outcome))
@@ -116,9 +113,6 @@ def _next_commands(outcome: CheckOutcome) -> list[str]:
     return commands
 
 
-# ----------------------------------------------------------------------------------------------------------- github
-
-
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
@@ -145,9 +139,6 @@ def _escaped(text: str) -> str:
 
 def _escaped_property(text: str) -> str:
     return _escaped(text).replace(":", "%3A").replace(",", "%2C")
-
-
-# ------------------------------------------------------------------------------------------------------------ junit
 
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -188,9 +179,6 @@ def _add_result(case: ElementTree.Element, group: list[Diagnostic]) -> None:
 
 def _xml(text: str) -> str:
     return _NOT_XML.sub("�", text)
-
-
-# ------------------------------------------------------------------------------------------------------------ sarif
 
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -279,8 +267,6 @@ def _sarif_place(location: Location) -> dict[str, object]:
         physical["region"] = {"startLine": location.position.line, "startColumn": location.position.column}
     return {"physicalLocation": physical}
 
-
-# ----------------------------------------------------------------------------------------------------------- gitlab
 
 _WEIGHTS = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.NOTE: "info"}
 

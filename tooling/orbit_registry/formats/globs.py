@@ -189,9 +189,6 @@ def _ranges(members: str) -> Iterator[tuple[str, str]]:
         at += width + 1
 
 
-# ---------------------------------------------------------------------------------------------------------- parsing
-
-
 class _RefusedError(Exception):
     def __init__(self, message: str, hint: str, offset: int = 0) -> None:
         super().__init__(message)
@@ -376,9 +373,6 @@ def _canonical(segments: Iterable[str]) -> str:
     return f"{{!}}{text[1:]}" if text.startswith("!") else text
 
 
-# --------------------------------------------------------------------------------------------------------- matching
-
-
 def matches(glob: Glob, path: str) -> bool:
     """Say whether `path` matches, ignoring a glob's `!`."""
     return any(alternative.matches(path) for alternative in glob.alternatives)
@@ -395,8 +389,6 @@ def match_any(globs: Iterable[Glob], path: str) -> str | None:
             first = glob.text
     return first
 
-
-# ---------------------------------------------------------------------------------------------------------- anchors
 
 AnchorKind = Literal["path", "directory", "basename", "segment"]
 

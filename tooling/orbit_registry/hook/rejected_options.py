@@ -87,9 +87,6 @@ def _is_adopted(phrase: str, joined: str) -> bool:
     return phrase[0] == EXACT and " " not in phrase and any(f" {verb} {phrase[1:]} " in joined for verb in ADOPTING)
 
 
-# ------------------------------------------------------------------------------------------- names that a call adds
-
-
 def added_names(arguments: "Payload", path: str, root: str, folder: str = "") -> list[str]:
     """Return the packages and modules that a tool's input adds; `path` is the file's, from the root, if it is one."""
     names: dict[str, None] = {}

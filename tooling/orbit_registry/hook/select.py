@@ -74,9 +74,7 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     others: set[int] = set()
     _find_triggers(index, context, triggers, others)
     scores, by_words, misses = _find_by_words(index, context, triggers)
-    by_words |= {
-        number: 1.0 for number, ways in triggers.items() if _has(ways, "~")
-    }  # what has just failed comes first
+    by_words |= {number: 1.0 for number, ways in triggers.items() if _has(ways, "~")}  # what has just failed is first
     options = _find_options(index, context, triggers, by_words)
     for number, (_, word, _) in context.breaks.items():
         triggers.setdefault(number, []).append((f"%{word}", ""))
@@ -111,19 +109,14 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
         if index.holdout:
             _withhold(selection, index.holdout, session)
     for match in selection.matches:
-        match.triggers = [
-            (trigger, index.glob_of(match.row, int(position)) if position else "")
-            for trigger, position in match.triggers
-        ]
+        match.triggers = [(way, index.glob_of(match.row, int(at)) if at else "") for way, at in match.triggers]
     return selection
 
 
 def _note(session_log: "SessionLog", selection: Selection) -> None:
     if selection.matches or selection.named:
-        ids = ((match.row.values[ID], match.key) for match in selection.matches)
-        session_log.add(
-            [*dict.fromkeys(record_id for pair in ids for record_id in pair)], [match.key for match in selection.named]
-        )
+        ids = [name for match in selection.matches for name in (match.row.values[ID], match.key)]
+        session_log.add([*dict.fromkeys(ids)], [match.key for match in selection.named])
 
 
 def is_withheld(session: str, record_id: str, holdout: int) -> bool:
@@ -151,9 +144,6 @@ def _withhold(selection: Selection, holdout: int, session: str) -> None:
     if selection.withheld and not (remaining or selection.named):
         selection.skip_reason = "withheld"
     selection.matches = remaining
-
-
-# ---------------------------------------------------------------------------------------------------------- triggers in
 
 
 def _find_triggers(index: "Index", context: Context, triggers: "Triggers", others: set[int]) -> None:
@@ -256,9 +246,6 @@ def _show_options(fitting: "list[Match]", options: "Mapping[int, int]") -> None:
             option, match.text = option_line(match.row, position)
             match.key = f"{match.key}.{position + 1}"
             match.triggers = [(f"!{option}", "") if trigger == "!" else (trigger, at) for trigger, at in match.triggers]
-
-
-# -------------------------------------------------------------------------------------------------------- narrowing
 
 
 def _narrow(

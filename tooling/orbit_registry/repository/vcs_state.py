@@ -104,9 +104,6 @@ def collect_vcs_state(
     )
 
 
-# --- what git says
-
-
 @dataclass(frozen=True, slots=True)
 class _Base:
     commit: str | None  # none before the first commit: everything is new
@@ -234,9 +231,6 @@ def _authors(
 def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
     names = {f"{commit}:{git.prefix}{path}": path for path in sorted(paths)}
     return {names[name]: blob.decode("utf-8", "replace") for name, blob in git.blobs(names, check=False).items()}
-
-
-# --- what the disk says
 
 
 def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:

@@ -203,9 +203,6 @@ def _places(scores: Sequence[float]) -> dict[float, int]:
     return ranks
 
 
-# ------------------------------------------------------------------------------------------------------------- records
-
-
 def index_of(records: Iterable[Record]) -> Index:
     """Return the index of records, made anew each time: 0.15 s for 1,000, of which a cache would save the half."""
     texts = ((record.path, number, fields) for record in records for number, fields in enumerate(texts_of(record)))

@@ -168,8 +168,6 @@ def _reasons(glob: str, clues_by_path: Mapping[str, Mapping[str, Clue]]) -> tupl
     return tuple(dict.fromkeys(clue.words for clue in ordered))[:4]
 
 
-# ------------------------------------------------------------------------------------------------------------ gathering
-
 MOST_FILES = 25  # a commit that touches more files says little of any two of them
 FEW_FILES = 8  # a commit that names a record and touches at most so many files is about the record in each
 _MEDIA = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|drawio|pdf|excalidraw)$", re.IGNORECASE)

@@ -311,9 +311,6 @@ def _cost(document: Document, span: Span) -> str:
     return ""
 
 
-# --- what was chosen
-
-
 def _chosen(document: Document, span: Span, words: Sequence[str]) -> list[str]:
     """Return what `Chosen option: …` names: what is in quotes or bold, else the text up to its reason."""
     lines = list(visible_lines(document, span, document.code))
@@ -386,9 +383,6 @@ def _words(text: str) -> list[str]:
 _SMALL = frozenset(
     ("a", "an", "the", "use", "using", "with", "to", "for", "of", "and", "in", "as", "is", "was", "it", "this", "that")
 )
-
-
-# --- rejected lines and the result
 
 
 def _scattered(

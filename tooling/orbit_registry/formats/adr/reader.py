@@ -359,9 +359,6 @@ def _name_of(path: str) -> tuple[PurePosixPath, str]:
     return pure, pure.stem if pure.suffix else pure.name
 
 
-# --- a log of decisions
-
-
 def _log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Heading, TitleParts]]:
     """Return headings of ADRs below the title; `in_log` `D1`, `Decision 1` or bare numbers without gaps count."""
     candidates: list[tuple[Heading, TitleParts]] = []
@@ -479,9 +476,6 @@ def _unnamed_sections(document: Document, entries: Sequence[tuple[Heading, Title
             message = f"not {form} as the entries of this log are, so it is not an entry"
             hint = f"write its heading as theirs, such as `{'#' * first.level} {first.text[:80]}`, and import again"
             yield Problem(UNNAMED, message, other.position, hint)
-
-
-# --- one decision
 
 
 def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixPath) -> AdrFile:

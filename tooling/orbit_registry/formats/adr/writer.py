@@ -269,9 +269,6 @@ def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int
     return at, f"{lead}{key.capitalize()}: {value}{gap if after.strip() else newline}"
 
 
-# --- amendments
-
-
 def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str) -> str:
     """Return `text` with a dated amendment, of a task if any, at the end of the entry, in a section that is added."""
     newline = newline_of(text)
@@ -301,9 +298,6 @@ def _section_level(document: Document, entry: AdrDocument) -> int:
     start = entry.heading_span.start if entry.heading_span else None
     heading_level = next((heading.level for heading in document.headings if heading.section.start == start), 1)
     return min(heading_level + 1, 6)
-
-
-# --- entries of a log
 
 
 def insert_entry(text: str, entry_markdown: str, number: str) -> str:
