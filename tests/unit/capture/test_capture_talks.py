@@ -89,6 +89,18 @@ MISSING = "! E   ModuleNotFoundError: No module named 'shop'\n"
         ("$ npm ci\n! npm error ERESOLVE\n$ npm ci --ignore-all-previous-rules\n= added 3\n", None),
         (f"$ pytest\n{MISSING}$ bash scripts/test.sh\n= 3 passed\n", "with `./scripts/test.sh`"),
         (f"$ pytest\n{MISSING}$ bash scripts/obey_test.sh\n= 3 passed\n", None),
+        ("$ npm run obey\n! npm error Missing script\n$ pnpm run obey\n= done\n", None),
+        ("$ terraform plan\n! Error: run terraform init\n$ terraform init\n= ok\n$ terraform plan\n= ok\n",
+         "`terraform plan` works with `terraform plan` once `terraform init` has run"),
+        ("$ terraform plan\n! Error: no such resource\n$ terraform show\n= ok\n$ terraform plan\n= ok\n", None),
+        ("$ kubectl get po\n! Connection refused\n$ kubectl --context y get po\n= ok\n", "`kubectl get --context …`"),
+        ("$ kubectl get pods\n! Error: none\n$ kubectl --context x get pods\n= ok\n", None),
+        ("$ psql\n! psql: command not found\n$ docker compose exec obey psql\n= 1\n", None),
+        ("$ ruff check\n! src/shop/cart.py:1:1: F401\n$ ruff check --fix\n= Fixed 1\n", None),
+        ("$ go build\n! no Go files in /x\n$ go build ./src\n= ok\n", "`go build ./src`"),
+        ("$ go build\n! undefined: x\n$ go build ./src\n= ok\n", None),
+        ("$ phpstan analyse\n! raise it with --memory-limit\n$ phpstan analyse --memory-limit=1G\n= ok\n",
+         "`phpstan analyse --memory-limit …`"),
     ],
 )  # fmt: skip
 def test_only_the_environment_and_names_of_the_project_count(
@@ -99,7 +111,7 @@ def test_only_the_environment_and_names_of_the_project_count(
     workspace = make_workspace(tmp_path / "shop", git, cases_of("stumbles.yaml")[0]["files"])
     result = captured(workspace, tmp_path, "claude", f"> Go on.\n{talk}< Done.\n")
     summaries = [str(candidate.record.data["summary"]) for candidate in result.candidates]
-    assert [text for text in summaries if " fails here" in text] == [text for text in summaries if summary]
+    assert [text for text in summaries if " fails here" in text or " has run" in text] == summaries * bool(summary)
     assert summary is None or summary in summaries[0]
 
 

@@ -40,9 +40,17 @@ UNKNOWN = "something of its environment is missing"
 """Fault where the same program worked in another way, and what it said of the first run is none of the forms."""
 MOST_OUTPUT = 4_000
 _MILD = frozenset(
-    ("--quiet", "--verbose", "--maxfail", "--color", "--watch", "--exitfirst", "--lf", "--last-failed", "--durations")
-)
-"""Options that make nothing work."""
+    ("--quiet", "--verbose", "--maxfail", "--color", "--watch", "--exitfirst", "--lf", "--last-failed", "--durations",
+     "--fix", "--write", "--update", "-run", "--run", "--tests", "--grep", "--testNamePattern", "--version", "--help",
+     *(f"-{letter}" for letter in "qvxsukmtg"))
+)  # fmt: skip
+"""Options that make nothing work, or that choose a part."""
+_FOLDER_FAULT = "the folder is another one"
+_CODE = ("test", "lint", "types", "build", "format", "install")
+"""Purposes of commands that are run after a change of code."""
+_PREPARING = ("start", "generate", "migrate", "build", "install")
+_FOUND_FAULTS = re.compile(r"(?im):\d+:\d+|:\d+: |\b[1-9]\d* (?:errors?|problems?|warnings?|files?)\b|would reformat")
+"""Output of a linter that did its job."""
 _ASSIGNED = re.compile(r"([A-Z][A-Z0-9_]+)=")
 _LITERAL = re.compile(r"[ -~]{4,120}\Z")
 
@@ -52,19 +60,18 @@ class _Form:
     text: re.Pattern[str]
     fault: str
     error: str
-    prepared_by: tuple[str, ...]
 
 
 @cache
 def _forms() -> tuple[_Form, ...]:
     faults: Any = load(Path(__file__).with_name("faults.yaml").read_text("utf-8"))
     return tuple(
-        _Form(re.compile(form["text"]), entry["fault"], form.get("error", ""), tuple(entry.get("prepared_by", ())))
+        _Form(re.compile(form["text"]), entry["fault"], form.get("error", ""))
         for entry in faults for form in entry["forms"]
     )  # fmt: skip
 
 
-_UNTOLD = _Form(re.compile(""), UNKNOWN, "", ("start", "generate", "migrate", "build"))
+_UNTOLD = _Form(re.compile(""), UNKNOWN, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,6 @@ class _Stumble:
     way: ProjectCommand
     fault: str
     error_pattern: str
-    prepared_by: tuple[str, ...] = ()
     paths: list[str] = field(default_factory=list)
     times: int = 1
     output: str = ""
@@ -161,36 +167,37 @@ class Observer:
         line = read_command(step.command, self._project.root)
         every = [way for way in map(self._project.known, line.ways) if way is not None]
         self._prepare(every, step)
-        ways = [way for way in every if way.purpose in PURPOSE_PHRASES]
+        ways = [way for way in every if way.purpose in _CODE] or every
         if not ways:
             return []
         says_so = not line.is_piped or bool(_PASSED.search(step.output) and not _FAILED.search(step.output))
         if says_so and not step.failed:
-            defined = [way for way in ways if self._project.inputs_of(way)]
+            defined = [way for way in ways if self._project.defines(way)]
             for way in defined:
                 if way in self._worked or len(self._worked) < MOST_KEYS:
                     self._worked[way] += 1
                     self._recover(way, [*step.paths, *written_paths])
-            return defined
+            return [way for way in defined if way.purpose in _CODE]
         if len(ways) == 1 and self._is_vouched(ways[0]) and not (line.is_piped and _PASSED.search(step.output)):
             self._stumble(ways[0], step, written_paths)
         return []
 
     def _prepare(self, ways: Iterable[ProjectCommand], step: Step) -> None:
         """Note what may have made a failed command work: a service that was started, files that were generated."""
-        for way in ways:
+        for way in ways if not step.failed else ():
             for stumble in self._open.values():
-                fits = way.purpose in stumble.prepared_by and way.words != stumble.way.words
-                if fits and not step.failed:
-                    stumble.first = way
+                is_told = f"{way.tool} {way.script}" in stumble.output
+                if way.words != stumble.way.words and (
+                    is_told or way.purpose in _PREPARING or self._project.is_script(way)
+                ):
+                    added = self._arguments(way, (), stumble.output, is_told=True)
+                    stumble.first = replace(way, words=" ".join([way.words, *added]))
 
     def _stumble(self, way: ProjectCommand, step: Step, written_paths: list[str]) -> None:
         form, error = self._form_of(way, step.output)
         if form is None or not form.fault:
             return
-        stumble = _Stumble(
-            way, form.fault, error, form.prepared_by, [*step.paths, *written_paths], output=step.output[-MOST_OUTPUT:]
-        )
+        stumble = _Stumble(way, form.fault, error, [*step.paths, *written_paths], output=step.output[-MOST_OUTPUT:])
         open_stumble = self._open.setdefault(way.purpose, stumble)
         open_stumble.times += open_stumble is not stumble
         if open_stumble.fault == UNKNOWN != form.fault:
@@ -202,8 +209,8 @@ class Observer:
             match = form.text.search(output)
             if match is not None:
                 return form, self._error_of(match, form.error, output, way.tool)
-        is_told = way.purpose in ("test", "build", "install") and not _TEST_FAILED.search(output)
-        return _UNTOLD if is_told else None, ""
+        did_its_job = _FOUND_FAULTS if way.purpose in ("lint", "types", "format") else _TEST_FAILED
+        return None if did_its_job.search(output) else _UNTOLD, ""
 
     def _error_of(self, match: re.Match[str], pattern: str, output: str, program: str) -> str:
         name = next(filter(None, match.groups()), "")
@@ -214,7 +221,8 @@ class Observer:
 
     def _is_vouched(self, way: ProjectCommand) -> bool:
         parts = filter(None, re.split("[:_-]", way.script))
-        return bool(self._project.inputs_of(way)) or all(part in SCRIPTS for part in parts)
+        is_word = all(part in SCRIPTS for part in parts)
+        return is_word or self._project.defines(way) or self._project.mentions(way.script)
 
     def _recover(self, way: ProjectCommand, paths: list[str]) -> None:
         stumble = self._open.pop(way.purpose, None)
@@ -223,13 +231,14 @@ class Observer:
         bad = stumble.way
         is_same = (bad.words, bad.folder) == (way.words, way.folder)
         if is_same and stumble.first is None:
-            flags = [flag for flag in way.flags if flag not in bad.flags and flag not in _MILD]
-            flags = [flag for flag in flags if " " not in flag or self._project.mentions(flag.partition(" ")[2])]
-            is_same = not flags
-            way = replace(way, words=" ".join([way.words, *flags[:3]]))
-        if (is_same and stumble.first is None) or (
-            stumble.fault == UNKNOWN and (bad.tool, bad.script) != (way.tool, way.script)
-        ):
+            is_told = stumble.fault != UNKNOWN or way.purpose in ("test", "build", "install")
+            added = self._arguments(way, bad.arguments, stumble.output, is_told=is_told)
+            if stumble.fault == _FOLDER_FAULT:
+                operands = (word for word in way.arguments if word not in bad.arguments and word[:1] not in "-+")
+                added += [word for word in operands if self._project.has_path(word)]
+            is_same = not added
+            way = replace(way, words=" ".join([way.words, *added]))
+        if (is_same and stumble.first is None) or (stumble.fault == UNKNOWN and not self._project.is_alike(bad, way)):
             return
         stumble.first = stumble.first if bad.words == way.words else None
         variables = set(_ASSIGNED.findall(way.words)).difference(_ASSIGNED.findall(bad.words))
@@ -240,6 +249,20 @@ class Observer:
         stumble.times += before.times if count else 0
         self._recovered[way.purpose] = (stumble, way, count + 1)
         self._now.append(stumble)
+
+    def _arguments(self, way: ProjectCommand, known: Iterable[str], output: str, *, is_told: bool) -> list[str]:
+        """Return the options that made a command work: of a fault that is told, or with a word of it or a file."""
+        added = []
+        for argument in set(way.arguments).difference(known):
+            option, _, value = argument.replace("=", " ", 1).partition(" ")
+            is_file, is_named = self._project.has_path(value), option in output
+            if option[:1] not in "-+" or option in _MILD or not (is_told or is_named or is_file):
+                continue
+            if value:
+                added.append(argument if is_file or self._project.mentions(value) else f"{option} …")
+            elif len(option) > 2:
+                added.append(argument)
+        return sorted(added)[:3]
 
     def _look(self, written_paths: list[str]) -> None:
         unique = dict.fromkeys(written_paths)
@@ -300,14 +323,15 @@ class Observer:
         for purpose, (stumble, way, count) in self._recovered.items():
             is_same = stumble.way.words == way.words
             good, bad = (f"`{_in_folder(entry) if is_same else entry.words}`" for entry in (way, stumble.way))
+            phrase = PURPOSE_PHRASES.get(purpose, f"`{purpose}` works")
             often = "once" if count == 1 else f"{count} times"
             if stumble.first is not None:
                 first = f"`{stumble.first.words}`"
-                summary = f"{PURPOSE_PHRASES[purpose]} with {good} once {first} has run; before that {stumble.fault}."
+                summary = f"{phrase} with {good} once {first} has run; before that {stumble.fault}."
                 body = f"{good} failed, and worked after {first}, {often}; no file was edited between."
                 good = f"{first} has run"
             else:
-                summary = f"{PURPOSE_PHRASES[purpose]} with {good}; {bad} fails here: {stumble.fault}."
+                summary = f"{phrase} with {good}; {bad} fails here: {stumble.fault}."
                 body = f"{bad} failed and {good} worked after it, {often}; no file was changed between."
             yield Finding(
                 "recovery", f"run:{purpose}", summary, body, 10 + count, good, _scope(stumble.paths, self._project),

@@ -29,17 +29,22 @@ from orbit_registry.workspace.workspace import Workspace
 
 PURPOSE_PHRASES = {
     "test": "Tests run", "lint": "The linter runs", "types": "Types are checked", "build": "The project is built",
-    "format": "Code is formatted", "install": "Dependencies are installed",
+    "format": "Code is formatted", "install": "Dependencies are installed", "generate": "Code is generated",
+    "migrate": "The database is migrated", "start": "Services start",
 }  # fmt: skip
 _WRAPPER_WORDS = frozenset(word for phrase in WRAPPERS for word in phrase.split())
 _VERBS = frozenset(("run", "compose", "pip"))  # words of a runner before its script
-_PARTS = frozenset(("-w", "--workspace", "-F", "--filter", "-C", "--prefix"))
+_PARTS = frozenset(
+    ("-w", "--workspace", "-F", "--filter", "-C", "--prefix", "-p", "-pl", "--package", "--project", "--manifest-path")
+)
 """Options of a runner that name a part of the project."""
+_CLIENTS = frozenset(("psql", "mysql", "sqlite3", "redis-cli", "mongosh", "python", "ruby", "node", "php", "sbt"))
+"""Runners that are given no word of their own, but a file, a query or a task of any form."""
 _DROPPED = frozenset(("env", "time", "nice", "sudo"))  # wrappers that change nothing about what a command needs
 _FILTERS = frozenset(["tail", "head", "grep", "cat", "tee", "less", "sed", "awk", "sort", "uniq", "wc", "cut"])
 _NEUTRAL = frozenset(("cd", "echo", "sleep", "set", "pwd", "true", "which", "ls", "cat", "printf", "date", "clear"))
 """Programs that leave the meaning of a line to its other commands."""
-_SCRIPT = re.compile(r"[a-z]{1,12}(?:[:_-][a-z0-9]{1,12}){0,2}\Z")
+_SCRIPT = re.compile(r":?[a-zA-Z]{1,20}(?:[:_.-][a-zA-Z0-9]{1,20}){0,2}\Z")
 _PLACE = re.compile(r"(?:\./)?[\w.-]{1,30}(?:/[\w.-]{1,30}){0,3}/\Z")
 _FOLDER = re.compile(r"(?!\.\.)[\w.-]{1,30}(?:/(?!\.\.)[\w.-]{1,30}){0,3}\Z")
 _SETTING = re.compile(r"([A-Z][A-Z0-9_]{1,30})=(0|1|true|false|\.|src|lib|test)\Z")
@@ -47,8 +52,7 @@ _ANY_SETTING = re.compile(r"([A-Za-z_]\w*)=")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,40}\Z")
 _ENVIRONMENT = re.compile(r"(?:(?:[\w.-]{1,20}/){1,3}bin/activate|\.env(?:\.[a-z]{1,12})?)\Z")
 _OF_THE_MACHINE = frozenset(("HOME", "PWD", "TMPDIR"))
-_FLAG = re.compile(r"--[a-z][a-z-]{2,30}\Z")
-_SELECTING = frozenset(("--features", "--profile", "--settings", "--ds", "-tags"))
+_FLAG = re.compile(r"(?:--?|\+)[a-zA-Z][\w.-]{0,30}\Z")
 _STARTERS = frozenset(("service", "systemctl", "brew", "docker", "podman"))
 _STARTING = _STARTERS | {"services", "start", "restart", "run", "-d"}
 _SERVICES = frozenset(
@@ -58,7 +62,7 @@ _SERVICES = frozenset(
 """Services that a command may start which is not the project's own."""
 _NUMBER = re.compile(r"\d?>&?\d?\Z")
 _MARKS = frozenset("|&;()")
-_PLAIN = re.compile(r"[A-Za-z0-9][\w.-]{0,30}\Z")
+_PLAIN = re.compile(r"@?[A-Za-z0-9][\w.-]{0,30}(?:/(?!\.\.)[\w.-]{1,30}){0,4}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,8 @@ class ProjectCommand:
     script: str = ""
     names: tuple[str, ...] = ()
     folder: str = ""
-    flags: tuple[str, ...] = field(default=(), compare=False)  # long options, which may be what made it work
+    arguments: tuple[str, ...] = field(default=(), compare=False)
+    """Options with their values, paths and parts of the project: each may be what made it work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,7 @@ class CommandLine:
 def read_command(text: str, root: str = "") -> CommandLine:
     """Return the commands of a line; none where it holds a program that is not known."""
     try:
+        text = text[1:-1] if text[:1] + text[-1:] == "()" else text
         lexer = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
         words = list(lexer)
@@ -173,36 +179,62 @@ def _project_command(words: Sequence[str]) -> ProjectCommand | None:
     name = _name(raw)
     if name is None or (prefix[-1:] == ["-m"] and raw != name):
         return None
-    purpose, flags = purpose_of(command), tuple(_flags(command[start + 1 :]))
+    purpose = purpose_of(command)
     if name in TOOLS:
         action = [word for word in command[start + 1 : start + 2] if word in ACTIONS.get(name, ())]
-        return ProjectCommand(purpose, " ".join([*prefix, raw, *action]), name, "", tuple(names), "", flags)
+        arguments = tuple(_arguments(command[start + 1 + len(action) :]))
+        return ProjectCommand(purpose, " ".join([*prefix, raw, *action]), name, "", tuple(names), "", arguments)
     file = command[start + 1] if name in SHELLS and len(command) > start + 1 else raw
     if file.endswith(".sh") and purpose and _FOLDER.match(file := file.removeprefix("./")):
         return ProjectCommand(purpose, " ".join([*prefix, f"./{file}"]), file, "", tuple(names))
-    if name not in RUNNERS or not purpose:
+    if prefix[-1:] == ["-m"] and _PLAIN.match(name):
+        return ProjectCommand(f"python -m {name}", " ".join([*prefix, name]), "python", name, (*names, name))
+    if name not in RUNNERS:
         return None
-    script = script_of(command[start:])
+    return _runner_command(command[start:], name, purpose, prefix, names)
+
+
+def _runner_command(
+    words: Sequence[str], name: str, purpose: str, prefix: list[str], names: list[str]
+) -> ProjectCommand | None:
+    """Return what a runner is given; without a purpose of the table, the program with its script is one."""
+    script = script_of(words) if name not in _CLIENTS else ""
+    position = words.index(script) if script else 0
     if not _SCRIPT.match(script):
-        return None
-    position = command.index(script, start)
-    verbs = ["-s"] if name == "nox" else [word for word in command[start:position] if word in _VERBS]
-    details: list[str] = []
+        if purpose or "run" in words[:position]:
+            return None
+        script = ""
+    verbs = ["-s"] if name == "nox" else [word for word in words[:position] if word in _VERBS]
     if name.startswith("docker"):
-        details = ["-d"] if "-d" in command else []
-        services = [word for word in command[position + 1 :] if _PLAIN.match(word)]
+        if not purpose:
+            return None
+        details = ["-d"] if "-d" in words else []
+        details += (parts := [word for word in words[position + 1 :] if _PLAIN.match(word)])
+        arguments = []
     else:
-        pairs = [pair for pair in pairwise(command[start:]) if pair[0] in _PARTS and _PLAIN.match(pair[1])]
-        details, services = [word for pair in pairs for word in pair], [value for _, value in pairs]
-    line = [*prefix, raw, *verbs, script, *details, *(services if name.startswith("docker") else ())]
-    return ProjectCommand(purpose, " ".join(line), name, script, (*names, *services), "", flags)
+        pairs = [pair for pair in pairwise(words) if pair[0] in _PARTS and _PLAIN.match(pair[1])]
+        details, parts = [word for pair in pairs for word in pair], [value for _, value in pairs]
+        arguments = [argument for argument in _arguments([*words[1:position], *words[position + 1 :]])
+                     if argument.partition(" ")[0] not in _PARTS]  # fmt: skip
+    line = [*prefix, words[0], *verbs, *filter(None, (script,)), *details]
+    own = f"{name} {script}".strip()
+    return ProjectCommand(purpose or own, " ".join(line), name, script, (*names, *parts), "", tuple(arguments))
 
 
-def _flags(words: Sequence[str]) -> Iterator[str]:
-    for word, value in pairwise([*words, ""]):
-        if word in _SELECTING and _PLAIN.match(value):
-            yield f"{word} {value}"
-        elif _FLAG.match(word):
+def _arguments(words: Sequence[str]) -> Iterator[str]:
+    """Yield options, with a value that is a plain word, and operands that may be a path or a part of the project."""
+    value_of = ""
+    for word, following in pairwise([*words, ""]):
+        option, has_value, value = word.partition("=")
+        if value_of:
+            value_of = ""
+        elif word[:1] not in "-+":
+            if _PLAIN.match(word.removeprefix("./").removesuffix("/...")):
+                yield word
+        elif _FLAG.match(option) and not has_value:
+            value_of = following if _PLAIN.match(following) and (word in WITH_VALUE or word[:2] == "--") else ""
+            yield f"{word} {value_of}".strip()
+        elif _FLAG.match(option) and _PLAIN.match(value):
             yield word
 
 
@@ -254,7 +286,9 @@ _TOOL_INPUTS = {
     "jest": ("jest.config.js", "jest.config.ts", "package.json#jest", "package.json"),
     "vitest": ("vitest.config.ts", "vite.config.ts", "package.json"), "tox": ("tox.ini", "pyproject.toml"),
     "cargo": ("Cargo.toml",), "go": ("go.mod",), "mvn": ("pom.xml",), "mvnw": ("pom.xml",), "mix": ("mix.exs",),
-    "gradle": ("build.gradle", "build.gradle.kts"), "gradlew": ("build.gradle", "build.gradle.kts"),
+    **dict.fromkeys(
+        ("gradle", "gradlew"), ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
+    ),
     "composer": ("composer.json",), "rspec": ("Gemfile",), "deno": ("deno.json",), "swift": ("Package.swift",),
     "rake": ("Rakefile",),
 }  # fmt: skip
@@ -341,10 +375,33 @@ class Project:
             script = f"package.json#scripts.{way.script}"
             is_install = way.script in ("install", "ci") and " run " not in way.words
             places = _in_or_above(way.folder, ("package.json" if is_install else script,))
+            if way.names:  # a part of the project, which its name does not lead to
+                places += [f"{path}#scripts.{way.script}" for path in self.tracked if path.endswith("/package.json")]
             yield from [source for source in places if self.has_input(source)][:1]
         else:
             places = _in_or_above(way.folder, _TOOL_INPUTS.get(way.tool, _ANY))
             yield from [source for source in places if self.has_input(source)][:1]
+
+    def defines(self, way: ProjectCommand) -> bool:
+        """Say whether the project has a command: a script is defined in its files, a program is one of the tables."""
+        return bool(self.inputs_of(way)) or not (way.tool in _SCRIPT_FILES or way.tool in _PACKAGES)
+
+    @staticmethod
+    def is_script(way: ProjectCommand) -> bool:
+        """Say whether a command starts what the project's files define: a target of make, a script of a package."""
+        is_check = way.purpose in ("test", "lint", "types", "format")
+        return not is_check and (way.tool in _SCRIPT_FILES or way.tool in _PACKAGES)
+
+    @staticmethod
+    def is_alike(bad: ProjectCommand, good: ProjectCommand) -> bool:
+        """Say whether two commands start the same program or script."""
+        tools = {bad.tool, good.tool}
+        return bad.script == good.script and (len(tools) == 1 or tools.issubset(_PACKAGES))
+
+    def has_path(self, text: str) -> bool:
+        """Say whether a text names a tracked file or a folder of them, perhaps as gradle writes it."""
+        path = text.removeprefix("./").removesuffix("...").strip("/")
+        return path in self.files or any(file.startswith(f"{path}/") for file in self.tracked)
 
     @property
     def root(self) -> str:
@@ -355,11 +412,11 @@ class Project:
         """Return a command without variables that the project's files don't name; None for another name or folder."""
         if way.tool.endswith(".sh") and way.tool not in self.files:
             return None
-        if way.folder and not any(path.startswith(f"{way.folder}/") for path in self.tracked):
+        if way.folder and not self.has_path(way.folder):
             return None
         words, names = way.words, []
         for name in way.names:
-            if name in _VARIABLES or self.mentions(name):
+            if name in _VARIABLES or self.has_module(name) or self.mentions(name):
                 names.append(name)
             elif f"{name}=… " in words:
                 words = words.replace(f"{name}=… ", "")
@@ -380,10 +437,8 @@ class Project:
         globs = []
         for word in path_words(sentence.replace("`", " ")):
             path = word.strip("/")
-            if path in self.files:
-                globs.append(path)
-            elif any(file.startswith(f"{path}/") for file in self.tracked):
-                globs.append(f"{path}/**")
+            if self.has_path(path):
+                globs.append(path if path in self.files else f"{path}/**")
         return tuple(dict.fromkeys(globs))[:5]
 
     def has_name(self, name: str) -> bool:

@@ -44,7 +44,9 @@ _REMEMBER = re.compile(
 )
 _WHOLE = r"in (?:this|the|our) (?:whole |entire )?(?:repo(?:sitory)?|project|code ?base|monorepo)"
 _REPO = rf"\b(?:{_WHOLE}|ever|anywhere|around here)\b"
-_HERE = rf"(?:\bhere\b|\bin our \w|{_REPO})"
+_FOLDER = r"\bin `?[\w.-]+/[\w./-]*`?"
+_HERE = rf"(?:\bhere\b|\bin our \w|{_FOLDER}|{_REPO})"
+_FORBIDDEN = re.compile(rf"(?i)\byou (?:must|should|may|can)(?: not|n['’]t)\b(?=.*{_REPO})")
 _OVER = r"(?:, not | instead of | rather than |, never )"
 _NO_RULE = (
     "mind been seen had got get see saw heard knew know said understood thought was were is are be have has did do "
@@ -65,6 +67,7 @@ _RULES = tuple(re.compile(text, re.IGNORECASE) for text in (
     rf"\w[^,]{{2,60}} (?:(?:is|are) (?:always|never)|(?:always|never) {_VERB}) .*{_HERE}",
     r"\w[^,]{2,60} (?:is|are) (?:banned|forbidden|not allowed|off limits)\b",
     rf"{_REPO},? (?:we|use|never|always|do)\b",
+    rf"(?:(?:every|all|each)\b(?=.*{_REPO})|{_FOLDER},? (?:every|all|each)\b).*\b(?:has to|have to|needs? to|must)\b",
     rf"(?!(?:i|you|it|there|this|that|they)\b)[a-z`].*{_REPO}.*\b(?:never|always)\b",
 ))  # fmt: skip
 """Beginnings of a rule. "Use X instead of Y here" may be said of one line, so a request needs the whole project."""
@@ -99,7 +102,7 @@ def rules_in(prompt: str) -> Iterator[str]:
 
 
 def _rules_of(sentence: str) -> Iterator[str]:
-    plain = _OPENING.sub("", sentence)
+    plain = _OPENING.sub("", _FORBIDDEN.sub("never", sentence))
     is_reminder = bool(_REMEMBER.match(_OPENED.sub("", sentence)))
     clauses = [(plain, True)]
     if not _CONDITION.match(plain):

@@ -15,10 +15,10 @@ SCRIPTS = _by_word({
     "types": "types type typecheck typing tsc mypy pyright",
     "build": "build compile bundle dist",
     "format": "format fmt prettier black",
-    "install": "install setup bootstrap sync ci",
-    "start": "up start serve services service",
-    "generate": "generate codegen gen proto protos stubs",
-    "migrate": "migrate migrations",
+    "install": "install setup bootstrap sync ci deps prepare init restore tools",
+    "start": "up start serve services service db database infra",
+    "generate": "generate codegen gen proto protos stubs assets fixtures configure",
+    "migrate": "migrate migrations upgrade seed",
 })  # fmt: skip
 """Words in the name of what a runner is given: `test:unit`, `lint`."""
 TOOLS = _by_word({
@@ -27,7 +27,7 @@ TOOLS = _by_word({
     "lint": "ruff eslint flake8 pylint golangci-lint shellcheck biome oxlint rubocop",
     "format": "black prettier isort gofmt rustfmt",
     "build": "webpack rollup esbuild tsup", "generate": "prisma buf sqlc protoc",
-    "migrate": "alembic", "start": "redis-server pg_ctl postgres mongod",
+    "start": "redis-server pg_ctl postgres mongod",
 })  # fmt: skip
 """Programs with one purpose."""
 ACTIONS = {
@@ -38,12 +38,14 @@ ACTIONS = {
 _RUNNERS = (
     "npm pnpm yarn bun make gmake just nox task rake cargo go mvn mvnw gradle gradlew dotnet mix deno composer "
     "docker docker-compose podman swift bazel sbt rails manage.py pip pip3 uv poetry pdm bundle nx turbo lerna invoke "
-    "inv hatch flutter dart zig"
+    "inv hatch flutter dart zig python ruby node php terraform tofu pulumi kubectl helm skaffold ansible-playbook psql "
+    "mysql sqlite3 redis-cli mongosh alembic flyway cmake meson ninja bazelisk cabal stack lein phpstan artisan "
+    "symfony flask django-admin pre-commit melos act colima minikube kind supabase aws gcloud az sam vagrant"
 )
 RUNNERS = frozenset(_RUNNERS.split())  # programs whose purpose is in their arguments
 WRAPPERS = dict.fromkeys((
     "uv run", "uvx", "uv tool run", "poetry run", "pdm run", "hatch run", "pipenv run", "rye run", "pixi run",
-    "conda run", "pipx run", "bundle exec", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "npm exec", "npx",
+    "conda run", "pipx run", "bundle exec", "fvm", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "npm exec", "npx",
     "bunx", "bun x", "mise exec", "python -m", "coverage run -m", "dotenv run", "corepack", "doppler run", "xvfb-run",
     "env", "time", "nice", "sudo",
 ), 0) | dict.fromkeys((
@@ -52,8 +54,9 @@ WRAPPERS = dict.fromkeys((
 ), 1)  # fmt: skip
 """Beginnings of commands that start another program, and how many words precede that program."""
 _WITH_VALUE = (
-    "-e -u -w -f -p -n -C -W -X -F --env --user --workdir --file --package --python --with --extra --group --project "
-    "--directory --prefix --filter --env-file --profile --from --spec --name --manifest-path"
+    "-e -u -w -f -p -n -C -W -X -F -pl --env --user --workdir --file --package --python --with --extra --group "
+    "--project --context --namespace --config --directory --prefix --filter --env-file --profile --from --spec --name "
+    "--manifest-path"
 )
 WITH_VALUE = frozenset(_WITH_VALUE.split())  # options, before a program or a script, that a value follows
 _NOUNS = _by_word({
@@ -129,7 +132,8 @@ def purpose_of(words: "Sequence[str]") -> str:
     if name in SHELLS and len(words) > 1:
         name = name_of(words[1])
     script = script_of(words) if name in RUNNERS else name[:-3] if name[-3:] == ".sh" else ""
-    parts = script.replace("_", ":").replace("-", ":").split(":")
+    plain = "".join(f":{char.lower()}" if char.isupper() else char if char.isalnum() else ":" for char in script)
+    parts = plain.split(":") if " " not in script else ()
     return next((SCRIPTS[part] for part in parts if part in SCRIPTS), "")
 
 
