@@ -11,6 +11,7 @@ from orbit_registry.checks.check import DOCS, Check, all_checks, check_of
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "cases" / "checks"
 HEADINGS = ("What.", "Why.", "Example.", "How to fix.", "Fix available?")
+LONGEST_HINT = 120
 FIXED_BY_THE_STORE = {"ORB702", "ORB706"}
 
 each_check = pytest.mark.parametrize("check", all_checks(), ids=lambda check: check.code)
@@ -35,6 +36,7 @@ def test_a_check_speaks_for_itself(check: Check) -> None:
     assert check.summary.endswith(".")
     assert check.hint
     assert not check.hint.endswith(".")
+    assert len(check.hint) <= LONGEST_HINT
 
 
 @each_check

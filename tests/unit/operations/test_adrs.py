@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.errors import RefusedError
+from orbit_registry.errors import InvalidRecordError, RefusedError
 from orbit_registry.formats.adr.model import AdrDocument
-from orbit_registry.operations.adr import AddResult, NewAdr
+from orbit_registry.operations.adr import AddResult, NewAdr, update_adr
 from orbit_registry.registry import Registry
 from orbit_registry.repository.documents import Documents, read_documents
 
@@ -110,6 +110,25 @@ def test_a_file_that_is_there_already_is_not_overwritten(registry: Registry) -> 
 
     assert (folder / "20260517-use-sqlite.md").read_text("utf-8") == "mine"
     assert not list(registry.workspace.orbit.glob("adrs/*"))
+
+
+@pytest.mark.parametrize(
+    ("title", "message"),
+    [
+        ("Use \u202eevil", r"`title` holds the hidden character U\+202E"),
+        ("Use <!-- x --> it", "a document shows it as"),
+    ],
+)
+def test_a_title_that_the_gate_refuses_is_not_written(registry: Registry, title: str, message: str) -> None:
+    added = registry.add_adr(NewAdr("Good"))
+    for write in (
+        lambda: registry.add_adr(NewAdr(title)),
+        lambda: update_adr(registry.workspace, added.record.id, dict, title),
+    ):
+        with pytest.raises(InvalidRecordError, match=message):
+            write()
+    registry.refresh()
+    assert [record.title for record in registry.collection.records] == ["Good"]
 
 
 def test_a_record_points_at_its_document(registry: Registry) -> None:

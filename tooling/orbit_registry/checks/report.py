@@ -299,7 +299,11 @@ def render_codes(name: str, outcome: CheckOutcome, codes: Sequence[str]) -> str:
     names = {code.upper() for code in codes}
     chosen = tuple(row for row in outcome.diagnostics if {row.code, row.rule.upper()} & names)
     part = replace(outcome, diagnostics=chosen)
-    return _text(part, MOST) if name == "text" else render(name, part)
+    if name != "text":
+        return render(name, part)
+    others = len(outcome.diagnostics) - len(chosen)
+    counted = _count(others, "finding has another code", "findings have other codes")
+    return _text(part, MOST) + (f"{counted}: `orbit check`\n" if others else "")
 
 
 def render(name: str, outcome: CheckOutcome) -> str:

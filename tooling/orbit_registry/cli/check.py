@@ -60,7 +60,7 @@ def check(
     orbit check --loop && ./next-item.sh
     """
     registry = open_registry()
-    _refuse_unknown(registry, codes)
+    _refuse_unknown(registry, codes, of_loop=loops or events is not None)
     if side is not None and not fix:
         raise UsageError("--from is about --fix", hint=f"`orbit check --fix --from {side}`")
     if dry_run and not fix:
@@ -99,7 +99,7 @@ def _announcement(output: str, *, dry_run: bool) -> Announce:
     return announce
 
 
-def _refuse_unknown(registry: Registry, codes: tuple[str, ...]) -> None:
+def _refuse_unknown(registry: Registry, codes: tuple[str, ...], *, of_loop: bool) -> None:
     names = {check.code for check in all_checks()} if codes else set()
     if any("/" in code for code in codes):
         from orbit_registry.enforce.spec import checks_of  # most runs name no check of a record
@@ -108,6 +108,9 @@ def _refuse_unknown(registry: Registry, codes: tuple[str, ...]) -> None:
     for code in codes:
         if code.upper() not in names:
             raise UsageError(f"no finding has the code {code!r}", hint="docs/reference/checks/index.md lists the codes")
+        if (len(code) == 6 and code.upper().startswith("ORB9")) is not of_loop:
+            option, subject = ("", "records") if of_loop else (" --loop", "the event log")
+            raise UsageError(f"{code.upper()} is a check of {subject}", hint=f"`orbit check{option} --code {code}`")
 
 
 def _existing(registry: Registry, path: str) -> str:

@@ -30,7 +30,7 @@ from orbit_registry.retro.note import NoteRequest
 from orbit_registry.retro.note import note as noted
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 
-WOULD = "nothing is written: so it would be; ids are chosen when it is"
+WOULD = "nothing was written; ids are chosen when it is"
 group = kind_group("retro")
 group.help = """Write down what came of a run.
 

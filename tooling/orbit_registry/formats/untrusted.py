@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 
 # Joiners (U+200C, U+200D) and variation selectors belong to scripts and emoji, so they are allowed.
 HIDDEN = re.compile(
@@ -10,6 +11,8 @@ HIDDEN = re.compile(
     "\u200b\u2060-\u2064\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 """Hidden characters, which the gate reports: people don't see them, programs act on them."""
+RETYPE = "type the line again, without what was pasted"
+_CONTROL_NAMES = {"\x1b": "ESCAPE", "\x00": "NULL", "\x07": "BELL", "\x08": "BACKSPACE", "\x7f": "DELETE"}
 _HIDDEN = "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
 """All of `HIDDEN` and more: tags (U+E0000 on) spell words for a model, lone surrogates fit in no file."""
 _UNSEEN = re.compile(f"[\x00-\x1f{_HIDDEN}]+")
@@ -23,6 +26,17 @@ _SPACE = re.compile(r"\s+")
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 _HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s\"'`<>|:]+")
 _MAIL = re.compile(r"(?<![\w.+-])(?!git@)[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w@])")
+
+
+def first_hidden(text: str) -> tuple[int, str] | None:
+    """Return where the first hidden character of a text is, and which it is and how many follow; None without one."""
+    matches = [] if text.isascii() and text.isprintable() else list(HIDDEN.finditer(text))
+    if not matches:
+        return None
+    first = matches[0][0]
+    name = unicodedata.name(first, _CONTROL_NAMES.get(first, "control character")).lower()
+    more = f" and {len(matches) - 1} more" if len(matches) > 1 else ""
+    return matches[0].start(), f"the hidden character U+{ord(first):04X} ({name}){more}"
 
 
 def inert_line(text: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, WriteError
 from orbit_registry.formats.adr import writer
 from orbit_registry.formats.adr.file_names import FileName, is_decision_name, read_name, read_series_name
-from orbit_registry.formats.adr.model import AdrDocument
+from orbit_registry.formats.adr.model import AdrDocument, is_same_title
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import cost_in, new_document, template_from
 from orbit_registry.formats.adr.vocabulary import language_of
@@ -25,7 +25,7 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations.lifecycle import entry_in, refuse_closed, with_facts
 from orbit_registry.repository.documents import LOG_NAME, first_prompt, prompts_of, read_documents
-from orbit_registry.repository.guard import refuse_inherited, refuse_secrets, write_step
+from orbit_registry.repository.guard import refuse_hidden, refuse_inherited, refuse_secrets, write_step
 from orbit_registry.repository.ids import allocate, release
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import Edit, PreWriteHook, build_record, new_data, prepare_edit, writing
@@ -189,6 +189,7 @@ def _new_files(
         "tags": ", ".join(request.labels),
     }
     refuse_secrets(f"the text of {request.title!r}", request.body or "")
+    refuse_hidden({"title": request.title, "body": request.body})
     if request.style == "log":
         path = _log_of(workspace.config, request.feature)
         _refuse_missing_log(workspace, path)
@@ -205,12 +206,21 @@ def _new_files(
     names = list(dict.fromkeys((*request.legacy_ids, *new.names)))
     data = new_data(kind, record_id, new_uid(), author, {**_fields(request), "legacy_ids": names, "source": source})
     text, record = build_record(workspace, kind, author, record_id, data)
-    if entry_in(path, new.after, record) is None:
+    entry = entry_in(path, new.after, record)
+    _refuse_other_title(request.title, entry)
+    if entry is None:
         raise InvalidRecordError(
             f"{path}: the new entry can't be found again in the text written",
             hint="close a block of code or comment that is open where it goes, else give another title or --style",
         )
     return [FileChange(path, new.before, new.after), FileChange(record.path, None, text)], record
+
+
+def _refuse_other_title(title: str, entry: AdrDocument | None) -> None:
+    """Raise where a document would not read as the title that was given."""
+    if entry is not None and not is_same_title(title, entry.title):
+        message = f"`{title}` can't be a title: a document shows it as `{entry.title}`; nothing was written"
+        raise InvalidRecordError(message, hint="leave comments and tags out of the title")
 
 
 def _fields(request: NewAdr) -> dict[str, object]:
@@ -289,7 +299,10 @@ def _document_change(workspace: Workspace, old: Record, new: Record) -> list[Fil
     if day is not None and day != old.text("date"):
         refuse_date(day)
         facts["date"] = day
-    return [FileChange(document.path, document.text, with_facts(document, old, facts) or document.text)]
+    text = with_facts(document, old, facts) or document.text
+    if "title" in facts:
+        _refuse_other_title(new.title, entry_in(document.path, text, new))
+    return [FileChange(document.path, document.text, text)]
 
 
 _TEMPLATES_TRIED = 12

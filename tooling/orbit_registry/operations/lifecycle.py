@@ -313,7 +313,7 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> 
             if result.data.get(name) != record.data.get(name):
                 verbs = ", ".join(("supersede", *record.kind.verbs))
                 raise InvalidRecordError(f"`{name}` can't be changed by hand", hint=f"verbs change it: {verbs}")
-        writer.refuse_bad_scope(result, previous=record)
+        writer.refuse_bad_values(result, previous=record)
         if after == before:
             return record
         text = rewrite(

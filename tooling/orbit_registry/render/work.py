@@ -79,6 +79,7 @@ def retro_text(result: RetroResult) -> str:
 def entry_line(result: EnsureResult) -> str:
     """Return the outcome of one entry as a line."""
     name = result.record.id if result.record is not None else result.entry.key or result.entry.kind
-    text = result.record.title if result.record is not None and not result.reason else result.reason
+    title = result.record.title if result.record is not None else result.entry.fields.get("title", "")
+    text = result.reason or title
     position = f"line {result.entry.line}: " if result.entry.line and result.outcome == REFUSED else ""
     return f"{position}{name} {result.outcome}  {text}"

@@ -7,10 +7,11 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from orbit_registry.errors import RefusedError
+from orbit_registry.errors import InvalidRecordError, RefusedError
 from orbit_registry.formats.adr.model import Options, RejectedOption
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import NEEDLES, find_secrets, without_secrets
+from orbit_registry.formats.untrusted import RETYPE, first_hidden
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.freshness import freshness_fields
 from orbit_registry.model.kind import Kind
@@ -67,6 +68,14 @@ def refuse_secrets(name: str, value: object, allowed: Collection[str] = ()) -> N
                 line = f":{text.count(chr(10), 0, secret.start) + 1}" if "\n" in text else ""
                 hint = "revoke it, take it out of the text, then try again"
                 raise RefusedError(f"{label}{line} holds a secret: {secret.kind}; nothing was written", hint=hint)
+
+
+def refuse_hidden(value: object, before: object = None) -> None:
+    """Raise where a text in a value holds hidden characters; texts that were there before are left to the checks."""
+    existing = {text for _, text in _texts("", before)}
+    for label, text in _texts("", value):
+        if text not in existing and (hidden := first_hidden(text)):
+            raise InvalidRecordError(f"{label} holds {hidden[1]}; nothing was written", hint=RETYPE)
 
 
 def _content(path: str, text: str | None) -> object:

@@ -19,7 +19,7 @@ from orbit_registry.model.schema import SCHEMA_VERSION
 from orbit_registry.model.scope import Scope, symbol_problem
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository.codec import MISPLACED, decode_record, ordered
-from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets_in, write_step
+from orbit_registry.repository.guard import refuse_for_agent, refuse_hidden, refuse_secrets_in, write_step
 from orbit_registry.repository.reader import read_collection, refuse_legacy_layout
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text
@@ -151,7 +151,7 @@ def build_record(
     path = record_path(workspace, kind, record_id, pending_review=waits)
     text = render(workspace, kind, data, path)
     record = validated(text, kind, path, is_new=True)
-    refuse_bad_scope(record)
+    refuse_bad_values(record)
     refuse_for_agent(workspace, [FileChange(path, None, text)], author=author)
     refuse_secrets_in([FileChange(path, None, text)])
     return text, record
@@ -187,12 +187,13 @@ def prepare_edit(workspace: Workspace, record: Record, edit: Edit, *, touch: boo
         hint = error.problem.hint or f"repair {record.path} by hand; `orbit check` says when it is right"
         raise InvalidRecordError(f"{where}: {error.problem.message}", hint=hint) from None
     changed = validated(result, record.kind, record.path)
-    refuse_bad_scope(changed, previous=current)
+    refuse_bad_values(changed, previous=current)
     return FileChange(record.path, text, result), changed
 
 
-def refuse_bad_scope(record: Record, *, previous: Record | None = None) -> None:
-    """Raise for a bad glob, symbol or evidence path that the `previous` record did not have."""
+def refuse_bad_values(record: Record, *, previous: Record | None = None) -> None:
+    """Raise for hidden characters and a bad glob, symbol or evidence path that the `previous` record did not have."""
+    refuse_hidden(record.data, previous.data if previous is not None else None)
     before = previous.scope if previous is not None else Scope()
     for path in record.scope.paths:
         parsed = parse_glob(path) if path not in before.paths else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.formats.position import Pointer
 from orbit_registry.formats.secrets import NEEDLES, find_secrets
-from orbit_registry.formats.untrusted import HIDDEN
+from orbit_registry.formats.untrusted import RETYPE, first_hidden
 from orbit_registry.hook.select import MIN_CHARACTERS, compiled_pattern
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
@@ -180,29 +179,15 @@ def too_long(context: CheckContext) -> Iterator[Diagnostic]:
             yield too_long.at(context.in_prose(record, 0), message, severity=severity, record=record)
 
 
-_CONTROL_NAMES = {"\x1b": "ESCAPE", "\x00": "NULL", "\x07": "BELL", "\x08": "BACKSPACE", "\x7f": "DELETE"}
-
-
-@check("ORB405", Severity.ERROR, "type the line again, without what was pasted")
+@check("ORB405", Severity.ERROR, RETYPE)
 def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
     """A text holds invisible characters: they can reverse, hide or smuggle words."""
     for record in context.records:
         for text in _strings_of(record):
-            if text.value.isascii() and text.value.isprintable():
-                continue
-            marked = text.pointer is None and text.value.startswith("\ufeff")  # a file's own mark of its encoding
-            matches = list(HIDDEN.finditer(text.value, int(marked)))
-            if not matches:
-                continue
-            first, count = matches[0], len(matches)
-            more = f" and {count - 1} more" if count > 1 else ""
-            message = f"{text.name} of {record.id} holds the hidden character {_name(first[0])}{more}"
-            yield hidden_characters.at(text.place(context, record, first.start()), message, record=record)
-
-
-def _name(character: str) -> str:
-    name = unicodedata.name(character, _CONTROL_NAMES.get(character, "control character"))
-    return f"U+{ord(character):04X} ({name.lower()})"
+            mark = int(text.pointer is None and text.value.startswith("\ufeff"))  # a file's own mark of its encoding
+            if hidden := first_hidden(text.value[mark:]):
+                place = text.place(context, record, hidden[0] + mark)
+                yield hidden_characters.at(place, f"{text.name} of {record.id} holds {hidden[1]}", record=record)
 
 
 # The secret itself is never shown.

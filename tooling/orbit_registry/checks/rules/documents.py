@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.rules.links import DocumentSuccessors, changes_for, successors_in_document
+from orbit_registry.formats.adr.model import LONGEST_TITLE, AdrDocument, is_same_title
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.model.ids import sequence_id
@@ -20,9 +19,6 @@ from orbit_registry.model.record import BODY, Record, Source
 from orbit_registry.operations.document_facts import STATUS_LIMIT
 from orbit_registry.repository.documents import LOG_NAME, Document
 from orbit_registry.workspace.journal import FileChange
-
-if TYPE_CHECKING:
-    from orbit_registry.formats.adr.model import AdrDocument
 
 
 @check("ORB702", Severity.WARNING, "`orbit check --fix` adds a record and leaves the document unchanged")
@@ -77,10 +73,7 @@ def earlier_names(context: CheckContext, document: Document, entry: AdrDocument)
 @check(
     "ORB703",
     Severity.ERROR,
-    (
-        "bring the file itself back (links are not followed); if it moved, `orbit adr backfill --moved OLD NEW` "
-        "corrects a decision; of another kind, import the new file and retire this record"
-    ),
+    "bring the file back, no link to it; for a decision that was renamed: `orbit adr backfill --moved OLD NEW`",
 )
 def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
     """The file that holds a record's text is not there."""
@@ -283,8 +276,6 @@ def _problems(
                     yield replace(from_problem(problem, path, severity), code=code)
 
 
-_LONGEST_TITLE = 300
-_MARKS = re.compile(r"[`*_\\]")
 _NEARNESS = {"closed": 0, "pending": 1, "live": 2}  # how near each phase is to being live
 
 
@@ -334,7 +325,7 @@ def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str
 def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]]:
     """Return the fields that record and document state differently: name, record's value, document's value."""
     differing = []
-    if entry.title and not _same_title(record.title, entry.title):
+    if entry.title and not is_same_title(record.title, entry.title):
         differing.append(("title", record.title, entry.title))
     source = record.source
     follows = source is not None and source.authority == "document"
@@ -345,16 +336,6 @@ def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]
     if date and day and not (date.startswith(day) or day.startswith(date) or date == entry.date_raw.strip()):
         differing.append(("date", date, day))
     return differing
-
-
-def _same_title(title: str, document_title: str) -> bool:
-    ours, theirs = _plain(title), _plain(document_title)
-    is_start = ours.endswith("…") and theirs.startswith(ours[:-1]) and len(document_title) > _LONGEST_TITLE
-    return ours == theirs or is_start
-
-
-def _plain(text: str) -> str:
-    return _MARKS.sub("", _words(text)).casefold()
 
 
 def _words(text: str) -> str:
@@ -394,7 +375,7 @@ def _record_follows(
 ) -> Sequence[FileChange]:
     data = dict(record.data)
     if "title" in names:
-        data["title"] = _words(entry.title)[:_LONGEST_TITLE]
+        data["title"] = _words(entry.title)[:LONGEST_TITLE]
     if "status" in names:
         data["status"] = entry.status
         if entry.status_raw.strip():

@@ -139,3 +139,14 @@ class AdrFile:
     skipped_reason: str | None = None
     candidate: AdrDocument | None = None  # the decision in a text that was skipped, for callers that know it is one
     in_series: bool = False  # whether the document numbers itself in a named series: `CIP: 1` in `CIP-0001/README.md`
+
+
+LONGEST_TITLE = 300
+_MARKS = str.maketrans("", "", "`*_\\")
+
+
+def is_same_title(title: str, document_title: str) -> bool:
+    """Say whether a title is what a document has, or the start of it where that is too long; marks don't count."""
+    ours, theirs = (" ".join(text.translate(_MARKS).split()).casefold() for text in (title, document_title))
+    is_start = ours.endswith("…") and theirs.startswith(ours[:-1]) and len(document_title) > LONGEST_TITLE
+    return ours == theirs or is_start
