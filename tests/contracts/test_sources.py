@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -60,7 +61,7 @@ def source(path: Path) -> Source:
 
 def hints(keyword: ast.keyword) -> Iterator[str]:
     """Yield what a hint may be as it is written down; what is filled in counts as nothing."""
-    value = keyword.value
+    value = keyword.value if keyword.arg == "hint" else None
     for text in [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]:
         parts = text.values if isinstance(text, ast.JoinedStr) else [text]
         if isinstance(text, ast.JoinedStr | ast.Constant):

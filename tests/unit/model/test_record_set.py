@@ -99,7 +99,7 @@ def test_the_number_of_another_kind_leads_to_no_decision() -> None:
     records = RecordSet([decision(number, title="Queues") for number in (7, *range(300, 309))])
     with pytest.raises(RecordNotFoundError) as caught:
         records.get("FAIL-7")
-    assert not caught.value.hint.startswith("did you mean ADR-0007 (Queues)? ")
+    assert caught.value.hint.startswith("`orbit list --all`")
 
 
 def test_two_records_with_one_id_collide() -> None:

@@ -190,11 +190,11 @@ def test_a_report_fits_a_screen() -> None:
     """Each part has five lines; outcomes of one reason share a line, and unknown statuses too."""
     lines = TakeoverReport("madr", "adr", False, OUTCOMES, tuple(status_notes(OUTCOMES))).text().splitlines()
 
-    assert lines[0] == "adr (madr): 12 taken; 11 with a question; 8 left; 1 changed elsewhere"
+    assert lines[0] == "adr (madr): 12 taken, 7 of them with a question; 8 left out; 1 changed elsewhere"
     assert lines[2:9] == ["Taken:", *(f"  {e.source} → {e.record}" for e in TAKEN[:5]), "  and 7 more: --verbose"]
     assert lines[10:12] == ["Taken, with a question:", "  4 × no status stated"]
     assert lines[16] == "  and 3 more: --verbose"
-    assert lines[18:20] == ["Left:", "  8 × a template (adr/a.md, …)"]
+    assert lines[18:20] == ["Left out:", "  8 × a template (adr/a.md, …)"]
     assert "no status stated for 4 decisions: `orbit adr accept --status unknown`" in lines[-3]
     assert lines[-1] == "next: `orbit adr accept --status unknown`, if you follow them all"
     assert len(lines) < 30
@@ -210,7 +210,8 @@ def test_a_verbose_report_names_every_document() -> None:
 def test_a_report_says_what_comes_next() -> None:
     assert TakeoverReport("madr", "adr", True, TAKEN).text().endswith("\nnext: the same command without `--dry-run`")
     assert TakeoverReport("madr", "adr", False, TAKEN).text().endswith("\nnext: `orbit check`, then `orbit list`")
-    assert TakeoverReport("madr", "adr", True, ()).text() == "adr (madr): nothing to take\n\nnext: `orbit list`"
+    nothing = TakeoverReport("madr", "adr", True, ()).text()
+    assert nothing == 'adr (madr): nothing to take\n\nnext: `orbit adr new "Title"`'
 
 
 LOG = "# Decisions\n\n## ADR-1: One\n\nStatus: accepted\n\nCost: a.\n\n## ADR-2: Two\n\nStatus: accepted\n\nCost: b.\n"

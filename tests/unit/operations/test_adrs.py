@@ -59,7 +59,7 @@ def test_every_title_reads_back_from_a_log(registry: Registry) -> None:
 def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) -> None:
     beside(registry, name)
     for title in ["Plain words", *TITLES[:4], "ADR-0007: tricky", "x {#adr-0001}"]:
-        added = registry.add_adr(NewAdr(title))
+        added = registry.add_adr(NewAdr(title, body=BODY if title == "Plain words" else None, status="proposed"))
         _, entry = entry_of(registry, added)
         assert (entry.title, entry.status) == (title, "proposed")
         assert entry.number is None or int(entry.number) == int(added.record.id.removeprefix("ADR-"))

@@ -198,10 +198,10 @@ def test_what_can_not_replace_is_refused(registry: Registry) -> None:
 
     assert "can't supersede itself" in refusal(registry, old.id, old.id)
     assert "is of the kind learning" in refusal(registry, old.id, learning.id)
-    assert "is proposed; only a record that holds" in refusal(registry, old.id, pending.id)
-    assert "is deprecated; only a record that holds" in refusal(registry, old.id, closed.id)
+    assert "is proposed; only an accepted record" in refusal(registry, old.id, pending.id)
+    assert "is deprecated; only an accepted record" in refusal(registry, old.id, closed.id)
     registry.supersede(old.id, new.id)
-    assert "only a record that holds" in refusal(registry, new.id, old.id)
+    assert "only an accepted record" in refusal(registry, new.id, old.id)
     other = new_record(registry, kinds["adr"])
     for target, hint in (
         (pending, f"`orbit adr accept {pending.id}` first"),

@@ -15,6 +15,7 @@ from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
 from orbit_registry.render.hits import neighbours_data, show_commands
 from orbit_registry.render.records import record_data
+from orbit_registry.repository.ids import IN_THE_TREE
 from orbit_registry.search.similarity import normalised
 
 group = kind_group("adr")
@@ -74,11 +75,11 @@ def add(
     record = added.record
     near = registry.neighbours(replace(record, prose=body or ""))
     would = "would write " if dry_run else ""
-    above = f"  above {added.above}\n" if added.above else ""
+    above = f"  above {added.above}\n" if added.above and not added.above.endswith(IN_THE_TREE) else ""
     text = f"{record.id}  {record.title}\n{above}  {would}{added.document}\n  {would}{record.path}"
     may_accept = record.phase == "pending" and not dry_run and registry.author().role != "agent"
     accept = [f"orbit adr accept {record.id}"] if may_accept else []
-    text += f"\n  {record.status.name}; when its text is written: {accept[0]}" if accept else ""
+    text += f"\n  {record.status.name}{f'; when its text is written: {accept[0]}' if accept else ''}"
     data = {**record_data(record), "document": added.document, "above": added.above, "dry_run": dry_run}
     data["neighbours"] = neighbours_data(near)
     emit(output, data, text, next_commands=[f"edit {added.document}", *accept, *show_commands(near), "orbit check"])

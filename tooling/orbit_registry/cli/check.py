@@ -1,13 +1,13 @@
 """`orbit check`, `baseline`, `resolve` and the merge driver that git calls."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
 from orbit_registry.checks.check import Announce, all_checks
 from orbit_registry.checks.report import FORMATS, render, render_codes
-from orbit_registry.cli.output import emit, format_option, from_root, open_registry, plural
+from orbit_registry.cli.output import emit, format_option, from_root, open_registry, plural, print_note
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.diagnostic import Diagnostic, Severity
@@ -80,6 +80,8 @@ def check(
             checked, against=against, fix=side or fix, everything=everything, announce=announce, dry_run=dry_run,
             proposed=proposed,
         )  # fmt: skip
+        if checked and not any(map(_holds_record(registry), checked)):
+            print_note("no record and no document of one is at these paths")
     report = render_codes(output, outcome, codes) if codes else render(output, outcome)
     click.echo(report, nl=False)
     if not outcome.ok or (
@@ -111,6 +113,13 @@ def _refuse_unknown(registry: Registry, codes: tuple[str, ...], *, of_loop: bool
         if (len(code) == 6 and code.upper().startswith("ORB9")) is not of_loop:
             option, subject = ("", "records") if of_loop else (" --loop", "the event log")
             raise UsageError(f"{code.upper()} is a check of {subject}", hint=f"`orbit check{option} --code {code}`")
+
+
+def _holds_record(registry: Registry) -> Callable[[str], bool]:
+    """Return whether a file or a folder from the root holds a record or a document of one."""
+    records = registry.collection.records
+    files = [path for record in records for path in (record.path, record.source.path if record.source else "") if path]
+    return lambda path: any(f"{file}/".startswith(f"{path.strip('./')}/") for file in files) or not path.strip("./")
 
 
 def _existing(registry: Registry, path: str) -> str:

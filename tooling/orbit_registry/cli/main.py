@@ -113,7 +113,25 @@ HIDDEN: Mapping[str, tuple[str, str]] = {
 """Commands that run and that the help does not list: synonyms, and what git calls."""
 
 
-class Commands(click.Group):
+class _Suggesting(click.Group):
+    """Group whose error about an unknown command names a near one, or the one of a kind: `orbit adr supersede`."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command of the arguments; suggest near names if there is none."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            if args[0].startswith("-"):
+                raise
+            kinds = _kinds_with(args[0])
+            near = f"did you mean `orbit {kinds[0]} {args[0]}`?" if kinds else ""
+            near = near or did_you_mean(args[0], self.list_commands(ctx))
+            ctx.fail(f"No such command {args[0]!r}. {near[:1].upper()}{near[1:]}".rstrip())
+
+
+class Commands(_Suggesting):
     """Commands by name; each module is imported only when its command runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -135,19 +153,6 @@ class Commands(click.Group):
         elif cmd_name == "new":
             command = _New("new", help=_NEW_HELP, hidden=True)
         return command and _with_example_lines(command)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command of the arguments; suggest near names if there is none."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError:
-            if args[0].startswith("-"):
-                raise
-            ctx.fail(
-                f"No such command {args[0]!r}. {did_you_mean(args[0], self.list_commands(ctx)).capitalize()}".rstrip()
-            )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands that most people need, without importing them."""
@@ -172,7 +177,7 @@ def _with_example_lines(command: click.Command) -> click.Command:
     return command
 
 
-class _New(click.Group):
+class _New(_Suggesting):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return ["adr", "learning", *(name for name in _kind_names() if _adder(name) is not None)]
 
@@ -188,9 +193,18 @@ orbit new learning "Read a file before you move it" --path "src/**"
 
 
 def _adder(kind: str) -> click.Command | None:
+    return _verb(kind, "new") if kind in ("adr", "learning", *_kind_names()) else None
+
+
+def _verb(kind: str, name: str) -> click.Command | None:
     context = click.Context(orbit, info_name="orbit")
-    group = orbit.get_command(context, kind) if kind in ("adr", "learning", *_kind_names()) else None
-    return group.get_command(context, "new") if isinstance(group, click.Group) else None
+    group = orbit.get_command(context, kind)
+    return group.get_command(context, name) if isinstance(group, click.Group) else None
+
+
+def _kinds_with(verb: str) -> list[str]:
+    """Return the kinds that have a verb."""
+    return [kind for kind in ("adr", "learning", *_kind_names()) if _verb(kind, verb) is not None]
 
 
 @click.command("help")
@@ -359,8 +373,11 @@ def _click_error(error: click.ClickException, arguments: Sequence[str]) -> tuple
             message = error.message.rstrip(".")  # click's own names all choices twice
     lines = (context.command.help or "").splitlines()
     example = next((line.strip() for line in lines if line.strip().startswith("orbit ")), None)
-    hint = f"`{context.command_path} --help` shows the usage"
-    if example is not None and isinstance(error, click.MissingParameter):
+    hint = f"`{context.command_path.replace(' import records', ' import')} --help` shows the usage"
+    is_lost = message.startswith("Got unexpected") or (
+        isinstance(error, click.NoSuchOption) and not error.possibilities
+    )
+    if example is not None and (is_lost or isinstance(error, click.MissingParameter)):
         hint = f"for example `{example.partition('  #')[0].rstrip()}`; {hint}"
     return f"{message[:1].lower()}{message[1:]}", hint
 

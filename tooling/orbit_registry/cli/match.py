@@ -8,6 +8,7 @@ from orbit_registry.cli.output import (
     emit,
     format_option,
     from_root,
+    note_empty,
     note_stale_index,
     note_unknown,
     note_unread,
@@ -55,6 +56,8 @@ def match(
     following = [f"orbit show {match.as_data()['id']}" for match in listed[:1]]
     emit(output, data, text, next_commands=following)
     note_unknown(registry, tag=tags)
+    if not matches:
+        note_empty(registry)
     note_unread(registry)
 
 

@@ -213,7 +213,7 @@ def plugin(folder: Path, dry_run: bool, output: str) -> None:
     if not dry_run:
         target.mkdir(parents=True, exist_ok=True)
         apply_changes(target, changes)
-    head = f"{folder}: the plugin" + ("" if changes else ", as it was")
+    head = f"{folder}: the plugin" + ("" if changes else ", unchanged")
     _print_changes(
         output, {"folder": str(target)}, head, changes, not dry_run, [f"claude plugin marketplace add {folder}"]
     )
@@ -235,7 +235,7 @@ def reference(folder: Path, dry_run: bool, output: str) -> None:
     planned = resource_files.plan(open_registry().workspace, folder.expanduser())
     if not dry_run:
         resource_files.write(planned)
-    head = f"{folder}: {plural(len(planned.files), 'resource')}" + ("" if planned.changes else ", as it was")
+    head = f"{folder}: {plural(len(planned.files), 'resource')}" + ("" if planned.changes else ", unchanged")
     data = {"folder": str(planned.folder), "files": sorted(planned.files), "notes": list(planned.notes)}
     _print_changes(output, data, head, planned.changes, not dry_run, more=[f"  note: {note}" for note in planned.notes])
 
@@ -261,7 +261,7 @@ def codeowners(owners: tuple[str, ...], check: bool, dry_run: bool, output: str)
     is_written = not (check or dry_run)
     if is_written and workspace.git.top is not None:
         apply_changes(workspace.git.top, planned.changes)
-    head = f"{planned.path}: {plural(planned.count, 'line')}" + ("" if planned.changes else ", as it was")
+    head = f"{planned.path}: {plural(planned.count, 'line')}" + ("" if planned.changes else ", unchanged")
     lines = [f"  not said: {entry.glob} of {entry.id}: {entry.reason}" for entry in planned.unsupported]
     if planned.unowned:
         lines.append(f"  no decider is an account: {', '.join(planned.unowned)}")
@@ -289,7 +289,7 @@ def _change_lines(changes: Sequence[Change], is_written: bool) -> list[str]:
 
 def _rule_lines(export: RuleExport, *, is_written: bool) -> list[str]:
     counts = f"{plural(len(export.records), 'record')} in {plural(len(export.files), 'file')}"
-    lines = [f"{export.agent}: {counts}" + ("" if export.changes else ", as it was")]
+    lines = [f"{export.agent}: {counts}" + ("" if export.changes else ", unchanged")]
     lines += _change_lines(export.changes, is_written)
     lines += [f"  not said: {entry.glob} of {entry.id}: {entry.reason}" for entry in export.unsupported]
     if export.omitted:

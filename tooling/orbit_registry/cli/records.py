@@ -13,6 +13,7 @@ from orbit_registry.cli.output import (
     format_option,
     from_root,
     may_ask,
+    note_empty,
     note_unknown,
     open_registry,
     plural,
@@ -57,7 +58,7 @@ def list_records(
     registry = Registry.open()
     kind = kind or kind_option
     if kind is not None:
-        registry.workspace.kinds[kind]
+        kind = registry.workspace.kinds[kind].name
     of_kind = [record for record in registry.collection.records if kind is None or record.kind.name == kind]
     records = [
         record for record in of_kind if (record.phase in phases if phases else everything or record.phase != "closed")
@@ -313,7 +314,9 @@ def search_command(kind: Kind | None) -> click.Command:
             click.echo(GENERIC, err=True)
         if output == "text" and result.note:
             click.echo(visible(result.note), err=True)
-        if output == "text" and result.unknown:
+        if output == "text" and not result.hits:
+            note_empty(registry)
+        if output == "text" and result.unknown and len(registry.collection.records):
             click.echo(visible(f"no record has {', '.join(result.unknown)}"), err=True)
         note_unknown(registry, tag=values["tag"])
         warn_of_unread(registry)

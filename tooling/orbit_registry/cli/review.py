@@ -96,7 +96,7 @@ def review_command(kind: str | None, output: str) -> None:
     """
     registry = Registry.open()
     if kind is not None:
-        registry.workspace.kinds[kind]
+        kind = registry.workspace.kinds[kind].name
     records = registry.collection.records
     chosen = [record for record in records if kind in (None, record.kind.name)]
     waiting = registry.whole(review.queue(records, kind))
@@ -115,15 +115,16 @@ def review_command(kind: str | None, output: str) -> None:
     for title, listed, command in sections:
         if listed:
             rows = [(record.id, record.kind.name, record.status.name, record.title) for record in listed[:MOST_LISTED]]
-            more = f"… and {len(listed) - MOST_LISTED} more" if len(listed) > MOST_LISTED else ""
-            lines += [f"{title} ({len(listed)}): {command}", table(("id", "kind", "status", "title"), rows), more, ""]
+            lines += [f"{title} ({len(listed)}): {command}", table(("id", "kind", "status", "title"), rows)]
+            lines += [f"… and {len(listed) - MOST_LISTED} more"] if len(listed) > MOST_LISTED else []
+            lines.append("")
     data = {
         "waiting": [{**record_data(record), "digest": record.digest} for record in waiting],
         "unknown": [record_data(record) for record in unknown],
         "stale": [freshness_data(record, by_path[record.path]) for record in stale],
         "failures": [record_data(record) for record in failed],
     }
-    text = "\n".join(line for line in lines if line or lines).rstrip() or "nothing needs attention"
+    text = "\n".join(lines).rstrip() or "nothing needs attention"
     following = [f"orbit show {waiting[0].id}"] if waiting else []
     following += [command for _, listed, command in sections[1:3] if listed]
     emit(output, data, text, next_commands=following)

@@ -64,7 +64,7 @@ def init(
         "merge_driver": report.driver, "unrecorded": report.unrecorded, "baselined": report.baselined,
     }  # fmt: skip
     steps = ["orbit import . --dry-run", 'orbit adr new "Title"', "orbit check"]
-    steps = steps if report.unrecorded else steps[1:]
+    steps = steps if report.unrecorded or (report.files and report.files.elsewhere) else steps[1:]
     text = _setup_text(report, "would be " if dry_run else "")
     if report.created and not dry_run:
         text += f"\nnext: `{steps[0]}`"
@@ -112,6 +112,9 @@ def _setup_text(report: SetupReport, would: str) -> str:
         lines.append(
             f"{plural(report.unrecorded, 'decision has', 'decisions have')} no record yet: an import adds them"
         )
+    elif report.files and report.files.elsewhere:
+        others = plural(report.files.elsewhere, "file is named like a decision", "files are named like decisions")
+        lines.append(f"{others}: an import shows which it takes")
     if report.baselined:
         baselined = plural(report.baselined, "older finding is", "older findings are")
         lines.append(f"{baselined} baselined: `orbit check --all` lists them")

@@ -11,7 +11,7 @@ import orbit_registry.importers
 from orbit_registry.checks import engine
 from orbit_registry.errors import UsageError
 from orbit_registry.importers.documents import DocumentImporter
-from orbit_registry.operations.import_report import TakeoverReport
+from orbit_registry.operations.import_report import NO_FORMAT, TakeoverReport
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 
@@ -50,7 +50,7 @@ def import_from(
         raise UsageError(f"{path} is not there", hint="name a folder or a document")
     if source == "auto":
         detected = (importer for importer in formats.values() if importer.detects(target))
-        importer = next(detected, DocumentImporter("none"))
+        importer = next(detected, DocumentImporter(NO_FORMAT))
     else:
         importer = formats[source]
     return importer.run(target, folder, assume=assume, dry_run=dry_run)

@@ -143,7 +143,7 @@ class IndexSync:
     def text(self) -> str:
         """Return the result in a line for people."""
         count = f"{self.records} record{'' if self.records == 1 else 's'}"
-        return f"Built {self.path.name}: {count}" if self.built else f"Push index as it was: {count}"
+        return f"Built {self.path.name}: {count}" if self.built else f"Push index unchanged: {count}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,11 +153,13 @@ class KindTable:
         return name in self._kinds
 
     def __getitem__(self, name: str) -> Kind:
-        try:
-            return self._kinds[name]
-        except KeyError:
+        word = name.lower()
+        names = (kind for kind in self if word in (kind.name, kind.plural, kind.label.lower(), kind.labels.lower()))
+        kind = self._kinds.get(name) or next(names, None)
+        if kind is None:
             hint = f"{did_you_mean(name, self._kinds)}known kinds: {', '.join(self._kinds)}"
-            raise ConfigError(f"there is no kind {name!r}", hint=hint) from None
+            raise ConfigError(f"there is no kind {name!r}", hint=hint)
+        return kind
 
     @cached_property
     def id_forms(self) -> IdForms:

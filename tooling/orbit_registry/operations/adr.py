@@ -552,10 +552,15 @@ def _with_body(path: str, document: str, body: str | None) -> str:
     if body is None:
         return document
     entries = read_document(document, path).entries
-    sections = [section for section in entries[0].sections if section.key not in _FACT_SECTIONS] if entries else []
-    head = "\n".join(document.split("\n")[: sections[0].position.line - 1]) if sections else document
+    lines, sections = document.split("\n"), entries[0].sections if entries else ()
+    starts = [section.position.line - 1 for section in sections] + [len(lines)]
+    prose_starts = [starts[at] for at, section in enumerate(sections) if section.key not in _FACT_SECTIONS]
+    head = lines[: prose_starts[0]] if prose_starts else lines
+    for at, section in enumerate(sections):
+        if section.key in _FACT_SECTIONS and prose_starts and starts[at] > prose_starts[0]:
+            head += lines[starts[at] : starts[at + 1]]
     newline = "\r\n" if "\r\n" in document else "\n"
     prose = writer.nest_headings(body, _level_of_entries(document, path))
-    result = newline.join((head.rstrip(), "", *prose.split("\n"), ""))
+    result = newline.join(("\n".join(head).rstrip(), "", *prose.split("\n"), ""))
     writer.refuse_restated(document, result, path)
     return result

@@ -15,6 +15,7 @@ OutcomeKind = Literal["taken", "changed", "left", "present"]
 ORDER: tuple[OutcomeKind, ...] = ("taken", "changed", "left", "present")
 PathMoves = Sequence[tuple[str, str]]
 """Files or folders that were renamed: how each was called and how it is called now, from the root."""
+NO_FORMAT = "none"  # format of a report where no decision was found
 _LISTED = 5  # lines of one part
 
 
@@ -71,16 +72,20 @@ class TakeoverReport:
         would = "would be " if self.dry_run else ""
         questions = [outcome for outcome in self.of("changed") if outcome.record is not None]
         files = [outcome for outcome in self.of("changed") if outcome.record is None]
-        second_title = f"{would}taken, with a question" if self.records else f"{would}changed"
         parts = {
             f"{would}taken": self.of("taken"),
-            second_title: questions,
-            f"{would}left": self.of("left"),
+            f"{would}{'taken, with a question' if self.records else 'changed'}": questions,
+            f"{would}left out": self.of("left"),
             f"{would}changed elsewhere": files,
         }
-        counts = [f"{len(outcomes)} {title.rpartition(', ')[2]}" for title, outcomes in parts.items() if outcomes]
+        counts = [f"{len(outcomes)} {title}" for title, outcomes in parts.items() if outcomes and outcomes != questions]
+        if questions and self.records:
+            counts[0] += f", {len({outcome.record for outcome in questions})} of them with a question"
+        elif questions:
+            counts.insert(0, f"{len(questions)} {would}changed")
         counts += [f"{len(self.of('present'))} already here"] if self.of("present") else []
-        lines = [f"{self.path} ({self.format}): {'; '.join(counts) or 'nothing to take'}"]
+        form = f" ({self.format})" if self.format != NO_FORMAT else ""
+        lines = [f"{self.path}{form}: {'; '.join(counts) or 'nothing to take'}"]
         for title, outcomes in parts.items():
             if outcomes:
                 lines += ["", f"{title[0].upper()}{title[1:]}:", *(_all(outcomes) if verbose else _first(outcomes))]
@@ -92,6 +97,8 @@ class TakeoverReport:
             return "the same command without `--dry-run`"
         if any(map(_is_unknown, self.outcomes)):
             return "`orbit adr accept --status unknown`, if you follow them all"
+        if not self.outcomes:
+            return '`orbit adr new "Title"`'
         return "`orbit check`, then `orbit list`" if self.records else "`orbit list`"
 
 
@@ -183,7 +190,7 @@ def with_step(reason: str, which: str = "") -> str:
 
 def reason_of_error(error: OrbitError, path: str, root: str) -> str:
     """Return why a document can't be read, without the place of the project on this machine, and what to do."""
-    message = error.message.replace(root, "").removeprefix(f"{path}:").strip()
+    message = error.message.replace(root, "").removeprefix(path).removeprefix(":").strip()
     return f"{message}; {error.hint}" if error.hint else message
 
 

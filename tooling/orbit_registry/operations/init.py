@@ -1,6 +1,7 @@
 """`orbit init`: create a workspace, or bring one up to date without losing what exists."""
 
 import json
+import re
 import shutil
 import sys
 from collections import Counter
@@ -41,6 +42,7 @@ FOREIGN_FOLDERS = frozenset(
 )
 """Folders whose decisions are examples, or those of other projects."""
 EDITORS = (".vscode", ".idea")  # folders of editors, which read JSON Schemas
+_ADR_NAME = re.compile(r"m?adr[-_ ]?\d", re.IGNORECASE)
 SETTINGS = (
     "project", "adr.style", "adr.folder", "adr.folders", "citations", "checks.ignore", "push.trust", "site.title",
     "site.base_url", "site.repository",
@@ -56,6 +58,7 @@ class ProjectFiles:
     logs: tuple[str, ...] = ()
     editors: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()  # files of a site or of CI
+    elsewhere: int = 0  # files named `adr-…` in other folders, which an import may take
 
     @property
     def adr(self) -> AdrConfig:
@@ -161,7 +164,11 @@ def setup_workspace(
 def _write_config(report: SetupReport, config: Path, adr_folder: str, dry_run: bool) -> AdrConfig:
     if config.exists():
         report.unchanged.append(f"{ORBIT}/config.yaml")
-        return open_workspace(report.root).config.adr
+        adr = open_workspace(report.root).config.adr
+        if adr_folder not in ("", adr.folder):
+            hint = f"write `folder: {adr_folder}` below `adr:` in {ORBIT}/config.yaml"
+            raise UsageError(f"new decisions go to {adr.folder} here already", hint=hint)
+        return adr
     files = report.files or ProjectFiles({})
     report.detected = _with_folder(files, adr_folder) if adr_folder else files.adr
     _write_file(report, f"{ORBIT}/config.yaml", config_text(report.detected).encode(), dry_run)
@@ -197,6 +204,7 @@ def project_files(root: Path) -> ProjectFiles:
     names = git.run_names("ls-files", "-z") if git.top is not None else []
     configured = _adr_dir_folder(root)
     counts: Counter[str] = Counter()
+    elsewhere = 0
     logs: list[str] = []
     tools: list[str] = []
     editors: set[str] = set()
@@ -204,7 +212,9 @@ def project_files(root: Path) -> ProjectFiles:
         folder, _, name = path.rpartition("/")
         if name.endswith(".md") and is_decision_name(name[:-3]):
             home = home_folder(folder)
-            counts[home] += home == configured or _is_adr_folder(home)
+            is_home = home == configured or _is_adr_folder(home)
+            counts[home] += is_home
+            elsewhere += not is_home and bool(_ADR_NAME.match(name)) and not _is_foreign(folder)
         if name == LOG_NAME and path.startswith("docs/design/"):
             logs.append(path)
         if path.startswith(CI_FILES) or path == "mkdocs.yml":
@@ -212,7 +222,7 @@ def project_files(root: Path) -> ProjectFiles:
         editors.update(editor for editor in EDITORS if path.startswith(f"{editor}/"))
     order = sorted(counts, key=lambda folder: (-counts[folder], folder.count("/"), folder))
     folders = {folder: counts[folder] for folder in order if counts[folder]}
-    return ProjectFiles(folders, tuple(logs), tuple(sorted(editors)), tuple(tools))
+    return ProjectFiles(folders, tuple(logs), tuple(sorted(editors)), tuple(tools), elsewhere)
 
 
 def most_folders() -> int:
@@ -222,8 +232,12 @@ def most_folders() -> int:
 
 def _is_adr_folder(folder: str) -> bool:
     parts = folder.lower().split("/")
-    is_foreign = any(part in FOREIGN_FOLDERS or part.endswith(("-test", "-tests")) for part in parts)
-    return is_decision_folder(parts[-1]) and not is_foreign and not any(map(is_archive_folder, parts))
+    return is_decision_folder(parts[-1]) and not _is_foreign(folder) and not any(map(is_archive_folder, parts))
+
+
+def _is_foreign(folder: str) -> bool:
+    parts = folder.lower().split("/")
+    return any(part in FOREIGN_FOLDERS or part.endswith(("-test", "-tests")) for part in parts)
 
 
 def _adr_dir_folder(root: Path) -> str | None:

@@ -171,7 +171,7 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
         )
     if new.phase != "live":
         raise RefusedError(
-            f"{new.id} is {new.status.name}; only a record that holds can replace another", hint=_successor_hint(new)
+            f"{new.id} is {new.status.name}; only an accepted record can replace another", hint=_successor_hint(new)
         )
     if old.id in records.reachable(new.id, "superseded_by"):
         raise RefusedError(

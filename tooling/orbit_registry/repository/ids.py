@@ -89,9 +89,12 @@ def numbers_of_folders(workspace: Workspace, kind: Kind) -> set[int]:
     return numbers
 
 
+IN_THE_TREE = "in the working tree"
+
+
 def seen_numbers(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
     """Yield every used number of a kind and where it was seen."""
-    yield from (_SeenNumber(number, "in the working tree") for number in numbers_of_folders(workspace, kind))
+    yield from (_SeenNumber(number, IN_THE_TREE) for number in numbers_of_folders(workspace, kind))
     if kind.in_document:
         yield from _in_documents(workspace)
     yield from _in_claims(_claims_file(workspace, kind))
