@@ -251,7 +251,7 @@ class Observer:
         self._now.append(stumble)
 
     def _arguments(self, way: ProjectCommand, known: Iterable[str], output: str, *, is_told: bool) -> list[str]:
-        """Return the options that made a command work: of a fault that is told, or with a word of it or a file."""
+        """Return the options that made a command work: after a known fault, or named in its output or a file."""
         added = []
         for argument in set(way.arguments).difference(known):
             option, _, value = argument.replace("=", " ", 1).partition(" ")
