@@ -30,7 +30,8 @@ def shop(make_repository: MakeRepository, monkeypatch: pytest.MonkeyPatch) -> Pa
     """A repository that inherits from `org`, which decided on NATS and on PostgreSQL."""
     monkeypatch.setenv("ORBIT_ACTOR", "human")
     org = make_repository("org")
-    text = "# 2. Send messages over NATS\n\nStatus: Accepted\n\n## Decision\n\nAs the data of ADR-0001.\n"
+    decision = "[Plan](../plan.md), [data](0001-x.md), ADR-0001."
+    text = f"# 2. Send messages over NATS\n\nStatus: Accepted\n\n## Decision\n\n{decision}\n"
     write(org, "docs/adr/0002-nats.md", text)
     fields = {"title": "Send messages over NATS", "status": "accepted", "source": {"path": "docs/adr/0002-nats.md"}}
     links = [{"rel": "implements", "to": "ADR-0001"}]
@@ -62,7 +63,7 @@ def test_inherited_records_are_read_like_own_ones_in_a_clone_without_the_source(
     assert findings(clone) == []
     assert "org:ADR-0002" in shown(clone)
     record = Registry.open(clone).get("org:ADR-0002")
-    assert record.prose.strip().endswith("\nAs the data of org:ADR-0001.")
+    assert record.prose.strip().endswith("\nPlan, [data](../ADR-0001/body.md), org:ADR-0001.")
     assert record.links[0].to == "org:ADR-0001"
     assert Registry.open(clone).get("ADR-0001").origin == ""
 
@@ -132,6 +133,14 @@ def test_a_check_of_an_inherited_decision_is_run_and_allowed_by_its_id(shop: Pat
     commit(shop)
     broken = [row for row in run(Registry.open(shop).workspace).diagnostics if row.code == "ORB1005"]
     assert [(str(row.location), row.check) for row in broken] == [("src/app.py:1:1", "org:ADR-0003/no-mysql")]
+
+
+def test_the_site_has_a_page_for_an_inherited_record(shop: Path, tmp_path: Path) -> None:
+    pytest.importorskip("material", reason="the site extra is not installed")
+    orbit(shop, "site", "build", "--out", str(tmp_path / "site"), "--strict")
+    page = (tmp_path / "site/adrs/org~3AADR-0002/index.html").read_text("utf-8")
+    assert "inherited from org" in page
+    assert page.count('href="../org~3AADR-0001/"') >= 3  # a link of its text, one cited, one of its record
 
 
 def test_an_agent_takes_no_records_over(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,19 @@
 
 import hashlib
 import json
+import posixpath
+import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from orbit_registry.errors import GitError, LakeError, UsageError, did_you_mean
 from orbit_registry.fleet.database import query
 from orbit_registry.fleet.lake import Lake
+from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml import dump, load
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.ids import is_safe_id
@@ -27,6 +32,8 @@ from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, Workspace, open_workspace
 
+_COLUMNS = ("kind", "data", "body", "path", "source_path")
+_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#")  # how a link begins that leads to no file of the source
 _LOCAL = ("source", "legacy_ids", "evidence", "approval")  # fields that say something of the source's files alone
 
 
@@ -104,11 +111,11 @@ def _planned(workspace: Workspace, changes: ChangeSet, entry: Extension, files: 
 def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]:
     """Yield kind, data and long text of each record that a source publishes."""
     if entry.repository:
-        answer = query(Lake(entry.address), "SELECT kind, data, body FROM records ORDER BY id", entry.repository)
-        if any(data is None for _, data, _ in answer.rows):
+        answer = query(Lake(entry.address), f"SELECT {', '.join(_COLUMNS)} FROM records ORDER BY id", entry.repository)
+        if any(row[1] is None for row in answer.rows):
             hint = "push it with this version: `orbit fleet push DEST --force`"
             raise LakeError(f"{entry.name}: an older Orbit pushed {entry.repository}", hint=hint)
-        yield from (dict(zip(answer.columns, map(str, row), strict=True)) for row in answer.rows)
+        yield from (dict(zip(_COLUMNS, (str(value or "") for value in row), strict=True)) for row in answer.rows)
         return
     with tempfile.TemporaryDirectory(prefix="orbit-extends-") as folder:
         clone = Path(folder).resolve() / "source"
@@ -126,7 +133,7 @@ def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]
 
 def copied_files(kinds: KindTable, source: str, rows: Iterable[Mapping[str, str]]) -> dict[str, str]:
     """Return the files of a copy by their paths in it: those that are shown to agents, or were closed."""
-    chosen: dict[str, tuple[Kind, dict[str, object], str]] = {}
+    chosen: dict[str, tuple[Kind, dict[str, object], Mapping[str, str]]] = {}
     for row in rows:
         data = json.loads(row["data"])
         kind = next((each for each in kinds if each.name == row["kind"] and is_inheritable(each)), None)
@@ -134,11 +141,18 @@ def copied_files(kinds: KindTable, source: str, rows: Iterable[Mapping[str, str]
         if kind is None or status is None or not is_safe_id(data["id"]):
             continue
         if status.pushed or (status.phase == "closed" and not kind.is_rejection(status)):
-            chosen[data["id"]] = kind, data, row["body"]
+            chosen[data["id"]] = kind, data, row
+    homes = Counter(row["source_path"] for _, _, row in chosen.values())
+    copies = {
+        row["source_path"]: f"{posixpath.dirname(kind.file_of(record_id))}/{BODY}"
+        for record_id, (kind, _, row) in chosen.items()
+        if homes[row["source_path"]] == 1  # a link to a log names no record
+    }
     files: dict[str, str] = {}
-    for record_id, (kind, data, body) in chosen.items():
+    for record_id, (kind, data, row) in chosen.items():
         path = kind.file_of(record_id)
-        text = _linked(kinds, source, chosen, body)
+        text = _with_links(row["body"], row["source_path"] or row["path"], path, copies)
+        text = _cited(kinds, source, chosen, text)
         copy = _copied(kind, data, chosen)
         if kind.in_record:
             copy[kind.prose] = text
@@ -160,7 +174,30 @@ def _copied(kind: Kind, data: Mapping[str, object], ids: Mapping[str, object]) -
     return {name: value for name, value in copy.items() if value not in ([], {})}
 
 
-def _linked(kinds: KindTable, source: str, ids: Mapping[str, object], text: str) -> str:
+def _with_links(text: str, origin: str, path: str, copies: Mapping[str, str]) -> str:
+    """Return a text in which links to files of the source lead to their copies; others are their words alone."""
+    edits: list[tuple[int, int, str]] = []
+    for link in parse_markdown(text).links if "]" in text else ():
+        if _ELSEWHERE.match(link.target):
+            continue
+        file = unquote(link.target.partition("#")[0])
+        folder = "" if file.startswith("/") else posixpath.dirname(origin)
+        copy = copies.get(posixpath.normpath(posixpath.join(folder, file.lstrip("/"))))
+        target = link.target_span if copy and link.kind != "image" else None
+        if copy and target and link.span.start < target.start < link.span.end:
+            span, words = target, posixpath.relpath(copy, posixpath.dirname(path))
+        else:
+            span, words = link.span, link.text
+        edits.append((span.start, span.end, words))
+    pieces, end = [], 0
+    for start, stop, words in sorted(edits):
+        if start >= end:  # a picture in a link that is words alone went with it
+            pieces += [text[end:start], words]
+            end = stop
+    return "".join([*pieces, text[end:]])
+
+
+def _cited(kinds: KindTable, source: str, ids: Mapping[str, object], text: str) -> str:
     """Return a text in which copied records are cited by the ids that they have here."""
     pieces, end = [], 0
     for citation in in_text(text, "record.md", kinds.id_forms):

@@ -17,6 +17,7 @@ from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.registry import Registry
 from orbit_registry.repository.codec import MISPLACED, hides_record
 from orbit_registry.repository.guard import free_of_secrets
+from orbit_registry.repository.inherited import source_of
 from orbit_registry.site import console
 from orbit_registry.site.config import UserConfig
 from orbit_registry.site.documents import mirrored_documents, with_first_commits, with_user_pages
@@ -182,10 +183,12 @@ def _findings(context: BuildContext, findings: Sequence[Diagnostic]) -> tuple[Di
     # Another program's folder is left alone.
     ours = (problem for problem in context.problems if hides_record(problem) or problem.code != MISPLACED)
     unread = [problem for problem in ours if not problem.location.path.startswith(inbox)]
-    everything = map(_cleaned, [*unread, *context.staged.diagnostics, *findings])
+    everything = [_cleaned(finding) for finding in (*unread, *context.staged.diagnostics, *findings)]
     # A decision's text is on its own page and in the mirrored log: one broken link is one finding.
     distinct = {(finding.code, finding.location, finding.message): finding for finding in everything}
-    return tuple(sorted(distinct.values(), key=lambda finding: finding.sort_key))
+    # Texts of inherited records are corrected in their own repository.
+    correctable = [finding for finding in distinct.values() if not source_of(finding.location.path)]
+    return tuple(sorted(correctable, key=lambda finding: finding.sort_key))
 
 
 def _cleaned(diagnostic: Diagnostic) -> Diagnostic:

@@ -281,6 +281,8 @@ def site_map(
             titles.setdefault((source.path, slug(record.title)), url)
             if numbered := _ENTRY.match(source.heading or ""):
                 entries[source.path, int(numbered[1])] = url
+        elif record.kind.in_document:
+            by_document[record.body_path].add(url)
     folders = {posixpath.dirname(path): f"{OVERVIEW}#{folder_anchor(posixpath.dirname(path))}" for path in mirrored}
     tails = {name: urls for name, urls in by_tail.items() if name not in by_legacy}
     shared = frozenset(name for name, urls in tails.items() if len(urls) > 1)
