@@ -31,15 +31,15 @@ class Trial:
 
 def try_checks(workspace: Workspace, record: Record, name: str = "") -> Trial:
     """Run the checks of a live or proposed record, or one by its id."""
-    if record.phase == "closed":
-        message = f"{record.id} is {record.status.name}, so its checks never run"
-        raise UsageError(message, hint="`orbit enforce try --file` tries them from a YAML file")
     tracked, untracked = workspace.git.files()
     full_name = f"{record.id}/{name}" if name else ""
     names = [check.name for check in checks_of(record) if full_name in ("", check.name)]
     if not names:
         hint = "write it under `checks:`; see docs/reference/checks/kinds.md"
         raise RecordNotFoundError(f"{record.id} has no check{f' `{name}`' if name else ''}", hint=hint)
+    if record.phase == "closed":
+        message = f"{record.id} is {record.status.name}, so its checks never run"
+        raise UsageError(message, hint="`orbit enforce try --file` tries them from a YAML file")
     rows = enforce(workspace, [record], tracked, untracked, proposed=True, name=full_name)
     return Trial(names, sorted((row for row in rows if row.code != "ORB1007"), key=lambda row: row.sort_key))
 

@@ -86,8 +86,8 @@ def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
     counts = result.counts
     most = max(counts.values(), default=1)
     bars = "".join(
-        f"<tr><td>{name}</td><td>{bar(counts[name], counts[name], most)}</td><td>{counts[name]:,}</td>"
-        f"<td>{words}</td></tr>"
+        f"<tr><td>{name}<br><small>{words}</small></td><td>{bar(counts[name], counts[name], most)}</td>"
+        f"<td>{counts[name]:,}</td></tr>"
         for name, words in CLASSES.items()
     )
     order = list(CLASSES)
