@@ -108,9 +108,9 @@ class Stats:
         opened_after = tally.opened_after.total()
         with_pattern = [record_id for record_id, summary in self.records.items() if summary.has_pattern]
         return {
-            "since": _stamp(self.since),
-            "first": _stamp(tally.first),
-            "last": _stamp(tally.last),
+            "since": stamp(self.since),
+            "first": stamp(tally.first),
+            "last": stamp(tally.last),
             "log": {
                 "files": self.log.files, "bytes": self.log.size, "lines": self.log.lines, "older": tally.before,
                 "skipped": dict(self.log.skipped), "clock_set_back": self.log.backwards,
@@ -238,5 +238,6 @@ def _record_summary(row: Row, index: Index, patterns: set[str]) -> RecordSummary
     return RecordSummary(title, tokens(row.teaser) + 1, row.number < index.pushed, record_id in patterns)
 
 
-def _stamp(at: float | None) -> str | None:
+def stamp(at: float | None) -> str | None:
+    """Return a time of the event log as JSON shows it."""
     return None if at is None else format_time(datetime.fromtimestamp(at, UTC))

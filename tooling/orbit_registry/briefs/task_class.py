@@ -332,9 +332,7 @@ def read_task(text: str, where: str) -> Task:
         data = load(text)
     except YamlProblemError as error:
         problem = (_json_problem(text) if text.lstrip().startswith("{") else None) or error.problem
-        position = problem.position
-        location = f"{where}:{position.line}:{position.column}" if position is not None else where
-        raise UsageError(f"{location}: {problem.message}", hint=problem.hint or _FORM) from None
+        raise UsageError(problem.at(where), hint=problem.hint or _FORM) from None
     if not isinstance(data, dict):
         raise UsageError(f"{where}: this is not a task", hint=_FORM)
     if isinstance(data.get("id"), int):  # most trackers use numbers

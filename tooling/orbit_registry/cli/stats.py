@@ -14,14 +14,13 @@ from typing import Any
 import click
 
 from orbit_registry.analytics.figures import percent
-from orbit_registry.analytics.report import Stats, by_calls, effect
+from orbit_registry.analytics.report import Stats, by_calls, effect, stamp
 from orbit_registry.analytics.report import stats as counted
 from orbit_registry.analytics.stats import Tally, UsageSlice
 from orbit_registry.cli.output import emit, format_option, open_registry, plural
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.events import NAME, NAMES
-from orbit_registry.model.votes import format_time
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.event_log import LogScan, follow, log_files, rows_in
 
@@ -282,8 +281,8 @@ def count_events(output: str) -> None:
         first = event.at if first is None else min(first, event.at)
         last = event.at if last is None else max(last, event.at)
     data = {
-        "first": _stamp(first),
-        "last": _stamp(last),
+        "first": stamp(first),
+        "last": stamp(last),
         "files": met.files,
         "bytes": met.size,
         "events": dict(names.most_common()),
@@ -291,7 +290,7 @@ def count_events(output: str) -> None:
         "skipped": dict(met.skipped),
     }
     summary = f"{plural(names.total(), 'event')} in {plural(len(met.files), 'file')}, {met.size:,} bytes"
-    lines = [summary if first is None else f"{summary}, {_stamp(first)} to {_stamp(last)}"]
+    lines = [summary if first is None else f"{summary}, {stamp(first)} to {stamp(last)}"]
     lines += [f"  {count:>7}  {name}" for name, count in names.most_common()]
     lines += ["by surface:"] if surfaces else []
     lines += [f"  {count:>7}  {surface}" for surface, count in surfaces.most_common(100)]
@@ -331,7 +330,3 @@ def _short(value: object) -> str:
     plain = ",".join(map(str, value)) if isinstance(value, list) else value
     text = plain if isinstance(plain, str) else json.dumps(plain)
     return text if len(text) <= 80 else f"{text[:79]}…"
-
-
-def _stamp(at: float | None) -> str | None:
-    return None if at is None else format_time(datetime.fromtimestamp(at, UTC))

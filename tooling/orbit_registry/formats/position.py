@@ -34,6 +34,11 @@ class Problem:
     position: Position | None = None
     hint: str | None = None
 
+    def at(self, path: str) -> str:
+        """Return the message after its place in a file: `path:line:column: message`."""
+        place = f"{path}:{self.position.line}:{self.position.column}" if self.position is not None else path
+        return f"{place}: {self.message}"
+
 
 _LINE_END = re.compile(r"\r\n?|\n")
 

@@ -21,7 +21,7 @@ from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
-from orbit_registry.operations.document_facts import one_line, words
+from orbit_registry.operations.document_facts import FEATURE, one_line, words
 from orbit_registry.repository.documents import Document, decision_paths
 from orbit_registry.workspace.files import TEMPORARY, document_text, read_text
 from orbit_registry.workspace.workspace import RESERVED_NAMES, Workspace
@@ -166,7 +166,6 @@ ADR_STATUS = {"proposed": "proposed", "accepted": "accepted", "superseded": "sup
 """`deleted` there is a rejected proposal."""
 _PEOPLE = frozenset({"human", "user", "me"})
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})\Z")
-_FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 _KEY = re.compile(r"[^A-Za-z0-9_.-]+")
 _EVIDENCE = frozenset({"task", "commit", "file", "session", "record", "external"})
 _ADR_KEYS = frozenset(
@@ -195,7 +194,7 @@ def adr_fields(data: Mapping[str, object], status_folder: str | None, renamed: R
     mapped = Mapped({})
     status = _text(data.get("status")) or status_folder or ""
     features = _list(data.get("related_features"))
-    feature = features[0] if features and _FEATURE.match(features[0]) else None
+    feature = features[0] if features and FEATURE.match(features[0]) else None
     accepted = _text(data.get("accepted_at"))
     mapped.fields = {
         "title": one_line(_text(data.get("title")), 300),

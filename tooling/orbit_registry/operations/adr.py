@@ -23,6 +23,7 @@ from orbit_registry.formats.markdown import is_markdown, parse_markdown
 from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.operations.document_facts import FEATURE
 from orbit_registry.operations.lifecycle import entry_in, refuse_closed, with_facts
 from orbit_registry.repository.documents import LOG_NAME, first_prompt, prompts_of, read_documents
 from orbit_registry.repository.guard import refuse_hidden, refuse_inherited, refuse_secrets, write_step
@@ -34,8 +35,6 @@ from orbit_registry.workspace.config import Config
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, document_text, inside, read_text
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
-
-_FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ def _checked(workspace: Workspace, kind: Kind, request: NewAdr) -> NewAdr:
     title = " ".join(request.title.split())
     if not title:
         raise UsageError("a decision needs a title", hint='orbit adr new "Use DuckDB for the snapshot"')
-    if request.feature is not None and not _FEATURE.match(request.feature):
+    if request.feature is not None and not FEATURE.match(request.feature):
         raise UsageError(f"{request.feature!r} is not a feature name", hint="letters, digits, `.`, `_` and `-`")
     if request.status is not None and request.status not in ("proposed", "accepted", "rejected", "deprecated"):
         raise UsageError(

@@ -182,7 +182,7 @@ def _series_name(stem: str, number: str | None, series: Collection[str]) -> list
 
 
 STATUS_LIMIT = 2000  # characters of a status, as written, that a record keeps
-_FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
+FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 
 
 _NO_FEATURES = frozenset({"doc", "docs", "documentation", "architecture", "design", "memory-bank", "memory_bank"})
@@ -195,7 +195,7 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
     form = "log" if candidate.in_log else "file"
     source = {"path": candidate.path, "heading": heading_of(entry, form), "format": form, "authority": "document"}
     feature = candidate.feature
-    is_feature = feature is not None and _FEATURE.match(feature) and feature.lower() not in _NO_FEATURES
+    is_feature = feature is not None and FEATURE.match(feature) and feature.lower() not in _NO_FEATURES
     return {
         "title": one_line(entry.title, 300) or posixpath.basename(candidate.path),
         "status": entry.status,

@@ -5,12 +5,13 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.freshness import AHEAD
 from orbit_registry.model.votes import HALF_LIFE_DAYS, Vote, format_time, parse_time
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text, write_error
 from orbit_registry.workspace.lock import locked, number_in
@@ -18,7 +19,6 @@ from orbit_registry.workspace.lock import locked, number_in
 BROKEN = "ORB107"
 NAME = "votes.jsonl"
 FIELDS = ("learning_id", "voter_model", "voted_at", "task_id")
-AHEAD = timedelta(days=1)
 MOST_PROBLEMS = 50  # most diagnostics of one file
 LONGEST_HALF_LIFE = 1_000_000.0
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # lone surrogates, which JSON can spell but UTF-8 can't

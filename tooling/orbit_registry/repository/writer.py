@@ -182,10 +182,8 @@ def prepare_edit(workspace: Workspace, record: Record, edit: Edit, *, touch: boo
     try:
         result = rewrite(text, data, order=record.kind.schema.properties)
     except YamlProblemError as error:
-        position = error.problem.position
-        where = f"{record.path}:{position.line}:{position.column}" if position else record.path
         hint = error.problem.hint or f"repair {record.path} by hand; `orbit check` says when it is right"
-        raise InvalidRecordError(f"{where}: {error.problem.message}", hint=hint) from None
+        raise InvalidRecordError(error.problem.at(record.path), hint=hint) from None
     changed = validated(result, record.kind, record.path)
     refuse_bad_values(changed, previous=current)
     return FileChange(record.path, text, result), changed

@@ -180,9 +180,7 @@ def _mapping(text: str, where: str) -> Mapping[str, Any]:
     try:
         data = load(text)
     except YamlProblemError as error:
-        position = error.problem.position
-        location = f"{where}:{position.line}:{position.column}" if position is not None else where
-        raise UsageError(f"{location}: {error.problem.message}", hint=error.problem.hint or _FORM) from None
+        raise UsageError(error.problem.at(where), hint=error.problem.hint or _FORM) from None
     if not isinstance(data, dict):
         raise UsageError(f"{where}: this is not a retro", hint=_FORM)
     return data

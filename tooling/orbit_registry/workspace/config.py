@@ -255,9 +255,7 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
         text = read_text(path)
         data = load(text)
     except YamlProblemError as error:
-        position = error.problem.position
-        where = f"{path}:{position.line}:{position.column}" if position else str(path)
-        raise ConfigError(f"{where}: {error.problem.message}", hint=error.problem.hint or _CORRECT) from None
+        raise ConfigError(error.problem.at(str(path)), hint=error.problem.hint or _CORRECT) from None
     except ConfigError:
         raise
     except OrbitError as error:

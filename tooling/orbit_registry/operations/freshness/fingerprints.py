@@ -266,9 +266,7 @@ def _yaml(text: str, name: str) -> object:
     try:
         return load(text)
     except YamlProblemError as error:
-        position = error.problem.position
-        where = f":{position.line}:{position.column}" if position else ""
-        raise _AsTextError(f"{where}: {error.problem.message}") from None
+        raise _AsTextError(error.problem.at("")) from None
 
 
 def _lower(text: str) -> str:
