@@ -1,7 +1,9 @@
 """Search by meaning: off unless configured, vectors kept by text and model, and words alone where the model fails."""
 
+import contextlib
 import json
 import re
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -38,13 +40,22 @@ class Topics:
         ]
 
 
+@pytest.fixture(scope="module")
+def filled(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make one repository with three learnings, for `root` to copy."""
+    folder = Path(shutil.copytree(_first_commit, tmp_path_factory.mktemp("vectors") / "repo"))
+    with contextlib.chdir(folder):
+        assert run(["init", "--yes"]) == 0
+        for summary in ("Wash the automobile weekly", "Bake a loaf slowly", "Keep one ledger"):
+            assert run(["learning", "add", "--summary", summary]) == 0
+    return folder
+
+
 @pytest.fixture
-def root(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(git_repo)
-    assert run(["init", "--yes"]) == 0
-    for summary in ("Wash the automobile weekly", "Bake a loaf slowly", "Keep one ledger"):
-        assert run(["learning", "add", "--summary", summary]) == 0
-    return git_repo
+def root(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = Path(shutil.copytree(filled, tmp_path / "repo"))
+    monkeypatch.chdir(root)
+    return root
 
 
 def configure(root: Path, more: str) -> None:

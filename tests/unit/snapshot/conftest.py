@@ -62,8 +62,12 @@ class Project:
         return write_record(self.root, path, **{**times, **fields})
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    created = Project(tmp_path / "project")
+def made_project(folder: Path) -> Project:
+    created = Project(folder / "project")
     created.write(".orbit/config.yaml", CONFIG)
     return created
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return made_project(tmp_path)

@@ -6,6 +6,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from tests.unit.snapshot.conftest import made_project
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "snapshot.md").read_text("utf-8")
 SECTIONS = {
@@ -27,8 +28,9 @@ def name_of(heading: str) -> str:
     return heading.partition("(")[0]
 
 
-@pytest.fixture
-def connection(project: Any) -> Any:
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    project = made_project(tmp_path_factory.mktemp("reference"))
     project.learning("aaaaa", scope={"paths": ["src/**"], "tags": ["x"]})
     with duckdb.connect(str(project.sync().path), read_only=True) as opened:
         yield opened

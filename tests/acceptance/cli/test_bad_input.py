@@ -2,12 +2,11 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-
-from orbit_registry.cli.main import run
+from tests.conftest import Git
 
 GOOD = "Look before you leap"
 ALIAS_BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -15,36 +14,20 @@ ALIAS_BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
 )
 
 
-class Shell:
-    """Runs `orbit` in a folder, in this process, and remembers the tree."""
-
-    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.root = root
-        self.capsys = capsys
-
-    def __call__(self, *arguments: str) -> tuple[int, str]:
-        code = run(list(arguments))
-        printed = self.capsys.readouterr()
-        return code, printed.out + printed.err
-
-    def tree(self) -> dict[str, str]:
-        files = [path for path in sorted(self.root.rglob("*")) if path.is_file() or path.is_symlink()]
-        return {
-            str(path): "link" if path.is_symlink() else hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in files
-            if ".git" not in path.parts and "state" not in path.parts
-        }
+def run(shell: Any, *arguments: str) -> tuple[int, str]:
+    """Return the exit code of a command and all that it prints."""
+    code, out, err = shell(*arguments)
+    return code, out + err
 
 
-@pytest.fixture
-def shell(git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Shell]:
-    monkeypatch.chdir(git_repo)
-    shell = Shell(git_repo, capsys)
-    assert shell("init", "--yes")[0] == 0
-    assert shell("learning", "add", "--summary", GOOD, "--yes")[0] == 0
-    assert shell("adr", "add", "--title", "Leap", "--yes")[0] == 0
-    yield shell
-    capsys.readouterr()
+def tree(root: Path) -> dict[str, str]:
+    """Return a digest of every file that git would see."""
+    files = [path for path in sorted(root.rglob("*")) if path.is_file() or path.is_symlink()]
+    return {
+        str(path): "link" if path.is_symlink() else hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+        if ".git" not in path.parts and "state" not in path.parts
+    }
 
 
 def learning_file(root: Path) -> Path:
@@ -77,19 +60,19 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_bad_file_is_one_finding_and_hides_nothing(shell: Shell, name: str) -> None:
+def test_a_bad_file_is_one_finding_and_hides_nothing(shell: Any, name: str) -> None:
     content, *expected = FILES[name]
     bad_copy(shell.root, content)
-    before = shell.tree()
+    before = tree(shell.root)
 
-    code, output = shell("check")
+    code, output = run(shell, "check")
 
     assert code == 1
     for words in expected:
         assert words in output
     assert output.count(": error ") == 1
     assert GOOD in shell("list")[1]
-    assert before == {path: digest for path, digest in shell.tree().items() if path in before}
+    assert before == {path: digest for path, digest in tree(shell.root).items() if path in before}
 
 
 FIELDS = {
@@ -100,11 +83,11 @@ FIELDS = {
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_a_wrong_field_is_reported_with_position_and_hint(shell: Shell, name: str) -> None:
+def test_a_wrong_field_is_reported_with_position_and_hint(shell: Any, name: str) -> None:
     old, new, words = FIELDS[name]
     file = bad_copy(shell.root, edited(shell.root, old, new))
 
-    code, output = shell("check")
+    code, output = run(shell, "check")
 
     assert code == 1
     assert words in output
@@ -115,16 +98,16 @@ OUTSIDE = ["../outside.md", "/etc/passwd", "docs/../../outside.md", "link/outsid
 
 
 @pytest.mark.parametrize("path", OUTSIDE)
-def test_no_path_leads_out_of_the_root(shell: Shell, path: str) -> None:
+def test_no_path_leads_out_of_the_root(shell: Any, path: str) -> None:
     (shell.root.parent / "outside.md").write_text("# ADR-0001 — Secret plans\n\nStatus: Accepted\n", "utf-8")
     (shell.root / "link").symlink_to(shell.root.parent)
     file = shell.root / ".orbit/adrs/ADR-0001/adr.yaml"
-    file.write_text(file.read_text("utf-8").replace("docs/adr/0001-leap.md", path), "utf-8")
+    file.write_text(file.read_text("utf-8").replace("docs/adr/0001-use-sqlite.md", path), "utf-8")
 
-    code, output = shell("check")
+    code, output = run(shell, "check")
 
     assert code == 1
-    assert "Secret plans" not in output + shell("show", "ADR-0001")[1]
+    assert "Secret plans" not in output + run(shell, "show", "ADR-0001")[1]
     assert shell("adr", "deprecate", "ADR-0001")[0] in (0, 1)
     assert "Status: Accepted" in (shell.root.parent / "outside.md").read_text("utf-8")
 
@@ -160,15 +143,15 @@ def test_no_path_leads_out_of_the_root(shell: Shell, path: str) -> None:
         ("show", "../../etc/passwd"),
     ],
 )
-def test_a_refused_command_says_why_and_changes_nothing(shell: Shell, arguments: tuple[str, ...]) -> None:
-    before = shell.tree()
+def test_a_refused_command_says_why_and_changes_nothing(shell: Any, arguments: tuple[str, ...]) -> None:
+    before = tree(shell.root)
 
-    code, output = shell(*arguments)
+    code, output = run(shell, *arguments)
 
     assert code in (1, 2)
     assert "rror" in output
     assert "Traceback" not in output
-    assert before == shell.tree()
+    assert before == tree(shell.root)
 
 
 CONFIGS = {
@@ -178,33 +161,28 @@ CONFIGS = {
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_a_bad_configuration_stops_every_command(shell: Shell, name: str) -> None:
+def test_a_bad_configuration_stops_every_command(shell: Any, name: str) -> None:
     text, words = CONFIGS[name]
     (shell.root / ".orbit/config.yaml").write_text(text, "utf-8")
-    before = shell.tree()
+    before = tree(shell.root)
 
     for arguments in (("check",), ("adr", "add", "--title", "X"), ("list",)):
-        code, output = shell(*arguments)
+        code, output = run(shell, *arguments)
         assert code == 2
         assert words in output
-    assert before == shell.tree()
+    assert before == tree(shell.root)
 
 
-def test_a_git_folder_without_files_becomes_no_workspace(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], git: Callable[..., str]
-) -> None:
-    git(tmp_path, "init", "-q", "--bare")
-    before = sorted(tmp_path.rglob("*"))
-    assert run(["init", str(tmp_path), "--yes"]) == 2
-    assert "is git's own folder\n  hint: run `orbit init` in a clone" in capsys.readouterr().err
-    assert sorted(tmp_path.rglob("*")) == before
+def test_a_git_folder_without_files_becomes_no_workspace(bare_shell: Any, tmp_path: Path, git: Git) -> None:
+    git(tmp_path, "init", "-q", "--bare", "bare")
+    before = sorted((tmp_path / "bare").rglob("*"))
+    code, output = run(bare_shell, "init", str(tmp_path / "bare"), "--yes")
+    assert (code, "is git's own folder\n  hint: run `orbit init` in a clone" in output) == (2, True)
+    assert sorted((tmp_path / "bare").rglob("*")) == before
 
 
-def test_a_name_that_is_no_utf_8_can_be_baselined(
-    git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(git_repo)
-    folder = git_repo / "docs/adr"
+def test_a_name_that_is_no_utf_8_can_be_baselined(bare_shell: Any) -> None:
+    folder = bare_shell.root / "docs/adr"
     folder.mkdir(parents=True)
     try:
         (folder / os.fsdecode(b"0008-gr\xfc\xdfe.md")).write_text(
@@ -212,9 +190,9 @@ def test_a_name_that_is_no_utf_8_can_be_baselined(
         )
     except OSError:
         pytest.skip("this file system has UTF-8 names only")
-    assert run(["init", "--yes"]) == 0
-    assert run(["check"]) == 0
-    assert "1 older finding is baselined" in capsys.readouterr().out
+    assert run(bare_shell, "init", "--yes")[0] == 0
+    code, output = run(bare_shell, "check")
+    assert (code, "1 older finding is baselined" in output) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -227,15 +205,15 @@ def test_a_name_that_is_no_utf_8_can_be_baselined(
     ],
     ids=" ".join,
 )  # fmt: skip
-def test_every_command_says_why_a_record_is_unreadable(shell: Shell, words: list[str]) -> None:
+def test_every_command_says_why_a_record_is_unreadable(shell: Any, words: list[str]) -> None:
     file = learning_file(shell.root)
     file.write_text(file.read_text("utf-8").replace("summary:", "sumary:"), "utf-8")
     verb, more = (words[:2], words[2:]) if words[0] in ("learning", "adr") else (words[:1], words[1:])
-    before = shell.tree()
+    before = tree(shell.root)
 
-    code, output = shell(*verb, file.parent.name, *more)
+    code, output = run(shell, *verb, file.parent.name, *more)
 
     assert code == 1
     assert f"{file.parent.name} can't be read: {file.relative_to(shell.root)}:" in output
     assert "`summary` is missing" in output
-    assert shell.tree() == before
+    assert tree(shell.root) == before
