@@ -17,6 +17,7 @@ from orbit_registry.errors import AmbiguousIdError
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.yaml import load
 from orbit_registry.importers.importer import import_from
+from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.record import Record
 from orbit_registry.operations.import_report import TakeoverReport
 from orbit_registry.registry import Registry
@@ -235,6 +236,11 @@ def test_every_document_is_a_record_or_has_a_reason(adopted: Imported) -> None:
     assert sources & set(reasons) == set()
     assert all(reasons.values())
     assert documents(adopted.root) == adopted.before
+
+
+def test_what_was_adopted_has_no_errors(adopted: Imported) -> None:
+    diagnostics = adopted.registry.check(everything=True).diagnostics
+    assert [str(finding.location) for finding in diagnostics if finding.severity is Severity.ERROR] == []
 
 
 def test_no_status_is_made_up(adopted: Imported) -> None:
