@@ -38,7 +38,7 @@ def update_options(kind: Kind) -> list[click.Option]:
     """Return the options of `update`: the same fields, none required, and removals from lists."""
     options = [_field_option(kind, name, required=False) for name in _field_names(kind)]
     removals = [
-        click.Option([f"--remove-{name}"], multiple=True, metavar=metavar, help=f"Take one away ({field}).")
+        click.Option([f"--remove-{name}"], multiple=True, metavar=metavar, help=f"Remove one ({field}).")
         for name, metavar, field in _LISTS
     ]
     return [option for option in options if option is not None] + shared_options(adding=True) + removals

@@ -88,7 +88,7 @@ def verify(
 
 @click.command("prune")
 @click.option("--stale-only", is_flag=True, help="Leave expired ones alone.")
-@click.option("--cause", type=_CAUSES, multiple=True, help="Exactly those that are stale for this cause.")
+@click.option("--cause", type=_CAUSES, multiple=True, help="Only records that are stale for this cause.")
 @click.option("--fix-renames", is_flag=True, help="Print new globs for moved files as a diff; retire nothing.")
 @click.option("--confirm", is_flag=True, help="Write it; else nothing is written.")
 @format_option

@@ -42,7 +42,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "learning": ("learning:group", "Write, list and change learnings."),
         "link": ("records:link", "Link two records."),
         "unlink": ("records:unlink", "Remove a link between two records."),
-        "scope": ("match:group", "Propose globs for records without any."),
+        "scope": ("match:group", "Propose paths for records that name none."),
         "note": ("retro:note", "Note how a piece of work went."),
         "fail": ("retro:fail", "Mark a target that failed, so that it is not retried."),
         "clear": ("retro:clear", "Let a failed target be tried again."),

@@ -121,7 +121,7 @@ def coverage(enforced: bool, output: str) -> None:
 
 @click.group(no_args_is_help=True)
 def group() -> None:
-    """Propose globs for records without any.
+    """Propose paths for records that name none.
 
     orbit scope suggest L-7k3fq
     """

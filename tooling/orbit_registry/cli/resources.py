@@ -33,7 +33,7 @@ class _Import(click.Group):
 def import_group() -> None:
     """Adopt existing decisions, or files as resources.
 
-    orbit import .                      # an .orbit/ of another tool, in place
+    orbit import .                      # decisions in any folder of the repository
     orbit import docs/decisions --dry-run
     orbit import doc docs/deploying.md --version 2.1
     orbit import script tools/migrate.sh --tag database

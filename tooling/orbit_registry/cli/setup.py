@@ -138,7 +138,7 @@ def import_records(path: Path, source: str, assume: str | None, dry_run: bool, v
 
     Your documents stay unchanged. Running it again changes nothing, and the report names everything that was left out.
 
-    orbit import .                      # an .orbit/ of another tool, in place
+    orbit import .                      # decisions in any folder of the repository
     orbit import docs/decisions --dry-run
     orbit import docs/decisions --assume accepted
     """
