@@ -80,7 +80,7 @@ def check(
             checked, against=against, fix=side or fix, everything=everything, announce=announce, dry_run=dry_run,
             proposed=proposed,
         )  # fmt: skip
-        if checked and not any(map(_holds_record(registry), checked)):
+        if checked and not outcome.diagnostics and not any(map(_holds_record(registry), checked)):
             print_note("no record and no document of one is at these paths")
     report = render_codes(output, outcome, codes) if codes else render(output, outcome)
     click.echo(report, nl=False)

@@ -217,7 +217,7 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
     if command is None:
         scopes = [scope] if scope else [state.scope for state in states]
         paths = " or ".join(str(state.path) for state in states if state.scope in scopes)
-        hint = "run " + " or ".join(f"`orbit hook install {agent} --scope {name}`" for name in scopes)
+        hint = f"`orbit hook install {agent}{f' --scope {scope}' if scope else ''}`"
         raise RefusedError(f"Orbit's hook is not in {paths}", hint=hint)
     result = trial.try_hook(workspace, chosen, command)
     lines = [f"{'failed' if result.problems else 'works'}: {command}", *(f"  {problem}" for problem in result.problems)]

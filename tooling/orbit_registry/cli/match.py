@@ -57,7 +57,7 @@ def match(
     emit(output, data, text, next_commands=following)
     note_unknown(registry, tag=tags)
     if not matches:
-        note_empty(registry)
+        note_empty(registry, by_scope=True)
     note_unread(registry)
 
 

@@ -135,12 +135,12 @@ def may_ask(output: str, yes: bool = False) -> bool:
     return output == "text" and not yes and not os.environ.get("CI") and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def note_empty(registry: Registry) -> None:
+def note_empty(registry: Registry, *, by_scope: bool) -> None:
     """Note on standard error why nothing was found where nothing can be: no record, or none that names files."""
     records = registry.collection.records
     if not len(records):
         print_note('there are no records yet: `orbit adr new "Title"`, or `orbit import .`')
-    elif all(record.scope.is_empty for record in records):
+    elif by_scope and all(record.scope.is_empty for record in records):
         print_note("no record names files or tags yet: `orbit scope suggest` proposes globs")
 
 

@@ -315,7 +315,7 @@ def search_command(kind: Kind | None) -> click.Command:
         if output == "text" and result.note:
             click.echo(visible(result.note), err=True)
         if output == "text" and not result.hits:
-            note_empty(registry)
+            note_empty(registry, by_scope=bool(values["path"] or values["tag"]))
         if output == "text" and result.unknown and len(registry.collection.records):
             click.echo(visible(f"no record has {', '.join(result.unknown)}"), err=True)
         note_unknown(registry, tag=values["tag"])

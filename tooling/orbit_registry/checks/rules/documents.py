@@ -30,7 +30,11 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
 
     folders = own_folders(record.source.path for record in context.records if record.source is not None)
     for document, entry in context.unclaimed:
-        if earlier_names(context, document, entry) or _unread(context, entry) or owning_folder(document.path, folders):
+        if (
+            earlier_names(context, document, entry)
+            or _unread(context, document, entry)
+            or owning_folder(document.path, folders)
+        ):
             continue
         name = f"ADR-{entry.number} ({entry.title})" if entry.number else f"`{entry.title}`"
         message = f"{name} has no record"
@@ -39,10 +43,13 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
         if other is not None:
             message = f"`{entry.title}` has no record, and its number is that of {other.id} ({other.title})"
             hint += "; it gets a new number and keeps the old one as a legacy id"
-        can_be_named = document.path.isprintable()
-        hint = hint if can_be_named else "give the file a name without line ends and control characters first"
+        is_fixable = document.path.isprintable()
+        hint = hint if is_fixable else "give the file a name without line ends and control characters first"
+        for old in _lost(context, entry):
+            message = f"{name} has no record; {old.path} is gone, which had the text of a decision of this title"
+            hint, is_fixable = f"`orbit adr backfill --moved {old.path} {document.path}`", False
         where, related = Location(document.path, entry.position), [context.in_entry(other)] if other else []
-        yield entry_without_record.at(where, message, hint=hint, fixable=can_be_named, related=related)
+        yield entry_without_record.at(where, message, hint=hint, fixable=is_fixable, related=related)
 
 
 def _with_its_number(context: CheckContext, document: Document, entry: AdrDocument) -> Record | None:
@@ -55,11 +62,24 @@ def _with_its_number(context: CheckContext, document: Document, entry: AdrDocume
     return next(iter(context.records.with_id(sequence_id("ADR-", candidate.number))), None)
 
 
-def _unread(context: CheckContext, entry: AdrDocument) -> bool:
-    """Say whether the record of an entry's number is there and can't be read: that is the finding then."""
+def _lost(context: CheckContext, entry: AdrDocument) -> list[Source]:
+    """Return where the text of a record of the same title was, if its document is gone."""
+    sources = [(record, record.source) for record in context.records if context.facts.documents_gone]
+    return [
+        source for record, source in sources
+        if source and source.path in context.facts.documents_gone and is_same_title(record.title, entry.title)
+    ][:1]  # fmt: skip
+
+
+def _unread(context: CheckContext, document: Document, entry: AdrDocument) -> bool:
+    """Say whether the record of an entry is there and can't be read: that is the finding then."""
     number = entry.number or ""
     folder = f"/{sequence_id('ADR-', int(number))}/" if number.isdigit() else None
-    return folder is not None and any(folder in problem.location.path for problem in context.problems)
+    return any(
+        (folder is not None and folder in problem.location.path)
+        or document.path in (context.text(problem.location.path) or "")
+        for problem in context.problems
+    )
 
 
 def earlier_names(context: CheckContext, document: Document, entry: AdrDocument) -> list[Record]:
