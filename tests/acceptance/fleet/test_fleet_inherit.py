@@ -116,6 +116,7 @@ def test_an_inherited_record_is_changed_where_it_comes_from(shop: Path, words: t
 def test_an_own_decision_overrides_an_inherited_one(shop: Path) -> None:
     assert "for a reason" in orbit(shop, "link", "ADR-0001", "overrides", "org:ADR-0002", code=2)
     orbit(shop, "link", "ADR-0001", "overrides", "org:ADR-0002", "--reason", "one queue is enough")
+    assert "overrides org:ADR-0002 (one queue is enough)" in orbit(shop, "show", "ADR-0001")
     assert "org:ADR-0002" not in shown(shop)
     retired = Registry.open(shop).collection.records.retirement(Registry.open(shop).get("org:ADR-0002"))
     assert str(retired) == "org:ADR-0002 was superseded by ADR-0001"
@@ -177,8 +178,20 @@ def test_a_report_says_who_inherits_and_overrides(shop: Path, tmp_path: Path) ->
         return rows
 
     (row,) = report("overrides")
-    assert [row[name] for name in ("decision", "title", "relation", "overridden_in", "overridden_by")] == [
-        "org:ADR-0002", "Send messages over NATS", "overrides", "shop", "ADR-0001",
+    assert [row[name] for name in ("decision", "title", "relation", "overridden_in", "overridden_by", "reason")] == [
+        "org:ADR-0002", "Send messages over NATS", "overrides", "shop", "ADR-0001", "one queue is enough",
     ]  # fmt: skip
     digest = Registry.open(shop).workspace.config.extends[0].digest[7:19]
     assert report("inheritance") == [{"source": f"org {digest}", "repository": "shop", "overrides": 1}]
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_source_needs_records_of_its_own(make_repository: MakeRepository, tmp_path: Path, *, links: bool) -> None:
+    make_repository("private")
+    org = make_repository("org")
+    shutil.rmtree(org / ".orbit")
+    if links:
+        (org / ".orbit").symlink_to(tmp_path / "private/.orbit")
+    commit(org)
+    shop = make_repository("shop", "extends: [{name: org, from: ../org}]\n")
+    assert "../org has no records of Orbit" in orbit(shop, "fleet", "update", code=1)

@@ -11,7 +11,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-from orbit_registry.errors import GitError, LakeError, UsageError, did_you_mean
+from orbit_registry.errors import (
+    ForeignWorkspaceError,
+    GitError,
+    LakeError,
+    UsageError,
+    WorkspaceNotFoundError,
+    did_you_mean,
+)
 from orbit_registry.fleet.database import query
 from orbit_registry.fleet.lake import Lake
 from orbit_registry.formats.markdown import parse_markdown
@@ -30,7 +37,7 @@ from orbit_registry.snapshot.export import shared_rows
 from orbit_registry.workspace.config import Extension, config_schema
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.workspace import CONFIG, INHERITED, Workspace, open_workspace
+from orbit_registry.workspace.workspace import CONFIG, INHERITED, Workspace, find_workspace
 
 _COLUMNS = ("kind", "data", "body", "path", "source_path")
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#")  # how a link begins that leads to no file of the source
@@ -125,7 +132,11 @@ def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]
         except GitError as error:
             hint = "see that the address is right and that you may read it: `git ls-remote ADDRESS`"
             raise LakeError(f"{entry.name}: {entry.address} can't be fetched: {error.message}", hint=hint) from None
-        source = open_workspace(clone)
+        try:
+            source = find_workspace(clone)  # it follows no link, which could lead to records of this machine
+        except (WorkspaceNotFoundError, ForeignWorkspaceError) as error:
+            hint = "run `orbit init` in that repository, and commit its records"
+            raise LakeError(f"{entry.name}: {entry.address} has no records of Orbit", hint=hint) from error
         unfiltered = not source.config.publish.is_set
         rows = shared_rows(source, Reading(source), unfiltered=unfiltered, only_shown=True)
         yield from map(json.loads, rows.shared.get("records", ()))

@@ -173,6 +173,7 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
         raise RefusedError(message, hint="correct what `orbit check` reports; the lake would lose them")
     rows = shared_rows(workspace, reading, unfiltered=not workspace.config.publish.is_set, only_shown=True)
     result: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    reasons: dict[tuple[object, object, object], object] = {}
     for row in map(json.loads, rows.shared.get("records", ())):
         record_id = row.pop("id")
         if row["origin"]:
@@ -180,6 +181,8 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
         body_terms = list(map(stem, words(f"{row['summary'] or ''} {row['body']}")))
         text_key = hashlib.sha256(" ".join(body_terms).encode()).hexdigest()[:32]
         row |= title_fields(row["title"])
+        links = json.loads(row["data"]).get("links", ())
+        reasons |= {(record_id, link["rel"], link["to"]): link.get("reason") for link in links}
         row["text_key"] = text_key if len(body_terms) >= _TELLING_TERMS else None
         result[record_id]["records"].append({"record_id": record_id, **row})
     for row in map(json.loads, rows.shared.get("scope_globs", ())):
@@ -195,17 +198,20 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
         result[row["record_id"]]["rejected"].append(row)
     for row in map(json.loads, rows.shared.get("votes", ())):
         result[row["record_id"]]["votes"].append(row)
-    for row in _links(workspace, list(map(json.loads, rows.shared.get("links", ())))):
+    for row in _links(workspace, list(map(json.loads, rows.shared.get("links", ()))), reasons):
         result[str(row["record_id"])]["links"].append(row)
     return {record_id: tables for record_id, tables in result.items() if tables["records"]}
 
 
-def _links(workspace: Workspace, rows: Sequence[Row]) -> Iterator[Row]:
+def _links(
+    workspace: Workspace, rows: Sequence[Row], reasons: Mapping[tuple[object, object, object], object]
+) -> Iterator[Row]:
     """Yield links; one to an inherited record names its repository, and an override is one link."""
     repositories = {entry.name: source_repository(entry) for entry in workspace.config.extends}
     overrides = {(row["record_id"], row["target"]) for row in rows if row["rel"] == OVERRIDES}
     for row in rows:
         source, _, record_id = str(row["target"]).partition(":")
+        row["reason"] = reasons.get((row["record_id"], row["rel"], row["target"]))
         if source not in repositories:
             yield row
         elif not (row["derived"] and (row["record_id"], row["target"]) in overrides):

@@ -57,7 +57,8 @@ CREATE TABLE lake_links (
     rel VARCHAR,
     target VARCHAR,
     target_id VARCHAR,
-    derived BOOLEAN
+    derived BOOLEAN,
+    reason VARCHAR
 );
 
 CREATE TABLE lake_votes (

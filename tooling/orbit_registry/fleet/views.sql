@@ -16,7 +16,7 @@ FROM lake_scopes AS s
 JOIN lake_current AS c ON c.repository = s.repository AND c.record_id = s.record_id AND c.sequence = s.sequence;
 
 CREATE TEMPORARY VIEW links AS
-SELECT l.repository, l.record_id, l.rel, l.target, l.target_id, l.derived
+SELECT l.repository, l.record_id, l.rel, l.target, l.target_id, l.derived, l.reason
 FROM lake_links AS l
 JOIN lake_current AS c ON c.repository = l.repository AND c.record_id = l.record_id AND c.sequence = l.sequence;
 

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from orbit_registry.errors import UsageError, did_you_mean
 
@@ -82,6 +82,7 @@ class Link:
 
     rel: str
     to: str
+    reason: str = field(default="", compare=False)
 
 
 def relation(word: str) -> tuple[str, bool]:

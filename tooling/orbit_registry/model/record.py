@@ -157,7 +157,9 @@ class Record:
     @property
     def links(self) -> tuple[Link, ...]:
         """The links in the file; supersession is not among them."""
-        return tuple(Link(str(link["rel"]), str(link["to"])) for link in self._maps("links"))
+        return tuple(
+            Link(str(link["rel"]), str(link["to"]), str(link.get("reason", ""))) for link in self._maps("links")
+        )
 
     @property
     def evidence(self) -> tuple[tuple[str, str], ...]:

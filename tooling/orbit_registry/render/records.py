@@ -234,7 +234,7 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
         ("labels", ", ".join(record.words("labels"))),
         *(("rejected" if not at else "", _rejected_line(option)) for at, option in enumerate(record.rejected)),
         ("evidence", ", ".join(f"{kind}:{reference}" for kind, reference in record.evidence)),
-        ("links", ", ".join(f"{link.rel} {link.to}" for link in record.links)),
+        ("links", ", ".join(f"{link.rel} {link.to}{f' ({link.reason})' * bool(link.reason)}" for link in record.links)),
         ("supersedes", ", ".join(record.supersedes)),
         ("superseded by", ", ".join(record.superseded_by)),
         ("legacy ids", ", ".join(record.legacy_ids)),

@@ -7,7 +7,8 @@ SELECT
     l.repository AS overridden_in,
     r.id AS overridden_by,
     r.title AS overriding_title,
-    r.status AS status
+    r.status AS status,
+    l.reason AS reason
 FROM links AS l
 JOIN records AS r ON r.repository = l.repository AND r.id = l.record_id
 LEFT JOIN records AS o
