@@ -203,7 +203,7 @@ UNASKED: Mapping[str, Surface] = {
     "orbit match": cli("match", "src/common.py"),
     "orbit brief": cli("brief", "--text", "task.txt", "--path", "src/common.py"),
     "orbit brief --for plan": lambda world, _: plan_text(
-        plan_brief(world.registry.workspace, world.registry.records, datetime.now(UTC)).data
+        plan_brief(world.registry.workspace, world.registry.records, datetime.now(UTC))
     ),
     "orbit pitch": lambda world, _: json.dumps(
         pitch(world.registry.workspace, world.registry.records, datetime.now(UTC)).as_data()
