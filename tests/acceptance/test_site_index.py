@@ -104,3 +104,13 @@ def test_an_index_says_how_often_a_record_is_cited(look: Look, demo_site: DemoSi
     finally:
         server.close()
     assert {row[0]: row[-1] for row in rows(dom)} == cited
+
+
+def test_each_page_of_a_long_index_has_its_own_title(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orbit_registry.site.lists.ROWS_A_PAGE", 2)
+    root, site = copied("demo", tmp_path / "repo"), tmp_path / "site"
+    build_site(Registry.open(root), site, snapshot=False)
+    pages = [site / "adrs/index.html", *sorted(site.glob("adrs/page/*/index.html"))]
+    titles = [unescape(re.findall(r"<title>(.*?)</title>", page.read_text("utf-8"))[0]) for page in pages]
+    assert len(titles) > 2
+    assert len(set(titles)) == len(titles)
