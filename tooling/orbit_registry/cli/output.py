@@ -100,7 +100,7 @@ def warn_of_unread(registry: Registry) -> None:
         click.echo(visible(f"{text}; run `{check_command(registry.workspace, unread_files(problems))}`"), err=True)
 
 
-def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None:
+def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 5) -> None:
     """Print the first diagnostics, errors first, and how many more there are."""
     weighed = sorted(diagnostics, key=lambda entry: list(Severity).index(entry.severity))
     for diagnostic in weighed[:most]:
