@@ -27,7 +27,7 @@ def stale(kind: str | None, cause: tuple[str, ...], output: str) -> None:
     """
     registry = Registry.open()
     if kind is not None:
-        registry.workspace.kinds[kind]
+        kind = registry.workspace.kinds.named(kind).name
     by_path = registry.freshness()
     records = [candidate for candidate in registry.collection.records if kind is None or candidate.kind.name == kind]
     listed = [

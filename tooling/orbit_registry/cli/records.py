@@ -58,7 +58,7 @@ def list_records(
     registry = Registry.open()
     kind = kind or kind_option
     if kind is not None:
-        kind = registry.workspace.kinds[kind].name
+        kind = registry.workspace.kinds.named(kind).name
     of_kind = [record for record in registry.collection.records if kind is None or record.kind.name == kind]
     records = [
         record for record in of_kind if (record.phase in phases if phases else everything or record.phase != "closed")
@@ -295,7 +295,7 @@ def search_command(kind: Kind | None) -> click.Command:
         path = values["path"]
         query = Query(
             " ".join(text),
-            kind=kind.name if kind is not None else values.get("kind"),
+            kind=kind.name if kind is not None else _kind_name(registry, values.get("kind")),
             tags=values["tag"],
             path=from_root(registry, path) if path is not None else None,
             versions=values["version"],
@@ -343,6 +343,10 @@ def search_command(kind: Kind | None) -> click.Command:
     example = f"orbit {kind.name} search" if kind is not None else "orbit search"
     summary = f'Find {what} by words.\n\nThe best match comes first.\n\n{example} "retry uploads" --tag network'
     return format_option(click.Command("search", params=params, callback=search, help=summary))
+
+
+def _kind_name(registry: Registry, word: str | None) -> str | None:
+    return word if word in (None, SKILL) else registry.workspace.kinds.named(str(word)).name
 
 
 search = search_command(None)

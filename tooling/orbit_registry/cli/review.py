@@ -45,7 +45,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     """
     registry = Registry.open()
     if kind is not None:
-        registry.workspace.kinds[kind]
+        kind = registry.workspace.kinds.named(kind).name
     waiting = review.queue(registry.collection.records, kind)
     if notifies:
         from orbit_registry.exporters.notify import notify, of_queue
@@ -96,7 +96,7 @@ def review_command(kind: str | None, output: str) -> None:
     """
     registry = Registry.open()
     if kind is not None:
-        kind = registry.workspace.kinds[kind].name
+        kind = registry.workspace.kinds.named(kind).name
     records = registry.collection.records
     chosen = [record for record in records if kind in (None, record.kind.name)]
     waiting = registry.whole(review.queue(records, kind))

@@ -153,13 +153,17 @@ class KindTable:
         return name in self._kinds
 
     def __getitem__(self, name: str) -> Kind:
-        word = name.lower()
-        names = (kind for kind in self if word in (kind.name, kind.plural, kind.label.lower(), kind.labels.lower()))
-        kind = self._kinds.get(name) or next(names, None)
-        if kind is None:
+        try:
+            return self._kinds[name]
+        except KeyError:
             hint = f"{did_you_mean(name, self._kinds)}known kinds: {', '.join(self._kinds)}"
-            raise ConfigError(f"there is no kind {name!r}", hint=hint)
-        return kind
+            raise ConfigError(f"there is no kind {name!r}", hint=hint) from None
+
+    def named(self, word: str) -> Kind:
+        """Return the kind that a person means: by its name, its plural or its label."""
+        plain = word.lower()
+        alike = (kind for kind in self if plain in (kind.name, kind.plural, kind.label.lower(), kind.labels.lower()))
+        return next(alike, None) or self[word]
 
     @cached_property
     def id_forms(self) -> IdForms:

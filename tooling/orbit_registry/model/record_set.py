@@ -143,6 +143,7 @@ class RecordSet:
 
     def _of_document(self, query: str) -> list[str]:
         paths = [(record.id, record.source.path.lower()) for record in self._records if record.source is not None]
+        paths += [(record.id, record.path.lower()) for record in self._records]
         return [name for name, path in paths if f"/{path}".endswith(f"/{query.removeprefix('./')}")]
 
     def reachable(self, record_id: str, name: str) -> set[str]:
