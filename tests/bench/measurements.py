@@ -191,7 +191,7 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         {10_000: 0.5}, 1.1, None, (1000, 10_000), make=make_resources,
     ),
     Measurement(
-        "match, one path", "the first 20 records for a path, as numbers, in process; each path in a new folder",
+        "match, one path", "all records for a path, as numbers, in process; each path in a new folder",
         rows("match", "first"), None, {10_000: 25.0, 1_000_000: 100.0}, 0.2, "µs", ROWS, 3, make=make_rows,
     ),
     Measurement(
