@@ -181,8 +181,10 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
         body_terms = list(map(stem, words(f"{row['summary'] or ''} {row['body']}")))
         text_key = hashlib.sha256(" ".join(body_terms).encode()).hexdigest()[:32]
         row |= title_fields(row["title"])
-        links = json.loads(row["data"]).get("links", ())
-        reasons |= {(record_id, link["rel"], link["to"]): link.get("reason") for link in links}
+        data = json.loads(row["data"])
+        reasons |= {(record_id, link["rel"], link["to"]): link.get("reason") for link in data.get("links", ())}
+        data.pop(workspace.kinds[row["kind"]].prose, None)  # `body` has it
+        row["data"] = json.dumps(data, ensure_ascii=False)
         row["text_key"] = text_key if len(body_terms) >= _TELLING_TERMS else None
         result[record_id]["records"].append({"record_id": record_id, **row})
     for row in map(json.loads, rows.shared.get("scope_globs", ())):
