@@ -136,6 +136,16 @@ def test_a_check_of_an_inherited_decision_is_run_and_allowed_by_its_id(shop: Pat
     assert [(str(row.location), row.check) for row in broken] == [("src/app.py:1:1", "org:ADR-0003/no-mysql")]
 
 
+def test_a_wrong_check_of_an_inherited_decision_is_reported_as_not_run(shop: Path, tmp_path: Path) -> None:
+    wrong = {"id": "no-mysql", "text": {"words": ["mysql"]}, "passes": ["mysql"], "fails": ["mysql"], "level": "error"}
+    fields = {"title": "Keep orders in PostgreSQL", "status": "accepted", "checks": [wrong]}
+    write_record(tmp_path / "org", ".orbit/adrs/ADR-0003/adr.yaml", **fields)
+    commit(tmp_path / "org")
+    update(shop)
+    rows = [row for row in run(Registry.open(shop).workspace).diagnostics if row.code.startswith("ORB10")]
+    assert [(row.code, str(row.location)) for row in rows] == [("ORB1004", ".orbit/config.yaml")]
+
+
 def test_the_site_has_a_page_for_an_inherited_record(shop: Path, tmp_path: Path) -> None:
     pytest.importorskip("material", reason="the site extra is not installed")
     orbit(shop, "site", "build", "--out", str(tmp_path / "site"), "--strict")

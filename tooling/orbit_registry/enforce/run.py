@@ -26,7 +26,7 @@ from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.codec import data_in
 from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import inside, read_bytes, walk
-from orbit_registry.workspace.workspace import ORBIT, Workspace
+from orbit_registry.workspace.workspace import CONFIG, ORBIT, Workspace
 
 TIME_LIMIT_SECONDS = 60.0
 
@@ -182,7 +182,11 @@ class _Report:
         self, check: DecisionCheck, code: str, message: str, location: Location | None = None, *,
         severity: Severity | None = None, hint: str | None = None, name: str | None = None, allowed: str | None = None,
     ) -> None:  # fmt: skip
-        """Add a finding; a proposed record gets notes alone."""
+        """Add a finding; a proposed record gets notes alone. A wrong inherited check is one that is not run."""
+        if check.record.origin and code in ("ORB1001", "ORB1002", "ORB1004"):
+            if code != "ORB1004":
+                code, message, hint = "ORB1004", f"{check.name} is not run: {message}", "correct it where it comes from"
+            location = Location(CONFIG)
         severity = severity or (Severity.ERROR if code in ("ORB1001", "ORB1002") else Severity.WARNING)
         severity = severity if check.record.phase == "live" else Severity.NOTE
         location = location or self.place(check.record, ("checks", check.number))
@@ -210,9 +214,8 @@ class _Report:
         """Add a broken decision; `is_bare`: an allowance without a reason is there."""
         title = f" ({check.record.title})" if check.say != check.record.title else ""
         message = f"{what} breaks {check.record.id}{title}: {check.say}"
-        hint = (
-            hint or f"write `orbit: allow {check.record.id} because …` if it is right here, or supersede the decision"
-        )
+        other = "override" if check.record.origin else "supersede"
+        hint = hint or f"write `orbit: allow {check.record.id} because …` if it is right here, or {other} the decision"
         code = "ORB1005"
         if is_bare:
             code, hint = "ORB1006", f"add the reason: `orbit: allow {check.record.id} because …`"

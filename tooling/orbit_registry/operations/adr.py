@@ -188,7 +188,7 @@ def _new_files(
         "tags": ", ".join(request.labels),
     }
     refuse_secrets(f"the text of {request.title!r}", request.body or "")
-    refuse_hidden({"title": request.title, "body": request.body})
+    refuse_hidden({"title": request.title, "body": (request.body or "").removeprefix("\ufeff")})
     if request.style == "log":
         path = _log_of(workspace.config, request.feature)
         _refuse_missing_log(workspace, path)

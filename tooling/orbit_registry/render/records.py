@@ -315,7 +315,13 @@ def _details(record: Record) -> Iterator[tuple[str, str]]:
         if isinstance(value, str) and "\n" in value and name != record.kind.prose:
             yield name, "\n".join(f"  {line}".rstrip() for line in value.rstrip("\n").split("\n"))
         elif isinstance(value, list) and any(isinstance(entry, Mapping) or " " in str(entry) for entry in value):
-            yield name, "\n".join(f"- {_item(entry)}" for entry in value)
+            line = _check_line if name == "checks" else _item
+            yield name, "\n".join(f"- {line(entry)}" for entry in value)
+
+
+def _check_line(check: Mapping[str, object]) -> str:
+    text = f"{check['id']} ({check.get('level', 'advice')})"
+    return f"{text}: {check['say']}" if "say" in check else text
 
 
 def _item(value: object) -> str:

@@ -14,6 +14,7 @@ from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations.document_facts import UNRESOLVED, Unresolved, read_edges
 from orbit_registry.repository.codec import list_in
+from orbit_registry.repository.inherited import copy_digest
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import CONFIG, INHERITED
 
@@ -317,12 +318,12 @@ def _rewritten(context: CheckContext, record: Record, data: Mapping[str, object]
 def inherited_copy(context: CheckContext) -> Iterator[Diagnostic]:
     """The copy of inherited records is missing, or it is not the one that the configuration pins."""
     for source in context.config.extends:
-        current, folder = context.copies.get(source.name, ""), f"{INHERITED}/{source.name}"
-        if current == source.digest and current:
+        current, folder = context.copies.get(source.name, copy_digest(())), f"{INHERITED}/{source.name}"
+        if current == source.digest:
             continue
         if not source.digest:
             message = f"`extends` names {source.name} and pins no digest"
-        elif not current:
+        elif source.name not in context.copies:
             message = f"there is no copy of {source.name} in {folder}"
         else:
             message = f"{folder} is not the copy of {source.name} that `extends` pins"
