@@ -174,7 +174,9 @@ def sync_index(workspace: Workspace, inputs: Inputs | None = None, *, rebuild: b
     if not rebuild and isinstance(index, Index) and _is_made_from(index, inputs) and index.inputs == inputs.lines:
         return IndexSync(path, index.records, built=False)
     with locked(path.with_suffix(".lock")):
-        index, inputs = open_index(workspace), inputs_of(workspace)  # what another process wrote since must not be lost
+        earlier, index = index, open_index(workspace)
+        if _inputs_in(index) != _inputs_in(earlier):  # what another process wrote since must not be lost
+            inputs = inputs_of(workspace)
         if not rebuild and isinstance(index, Index) and _is_made_from(index, inputs):
             content, records, is_built = bytes(index.content[: index.length]), index.records, False
         else:
@@ -184,6 +186,10 @@ def sync_index(workspace: Workspace, inputs: Inputs | None = None, *, rebuild: b
             leftover.unlink(missing_ok=True)
         write_atomic(path, content + "\n".join(inputs.lines).encode("utf-8", "surrogateescape"), mode=0o600)
     return IndexSync(path, records, is_built)
+
+
+def _inputs_in(index: Index | reader.NoIndex) -> list[str]:
+    return index.inputs if isinstance(index, Index) else []
 
 
 def index_in_memory(workspace: Workspace) -> Index | reader.NoIndex:
