@@ -65,7 +65,7 @@ from orbit_registry.render.records import ORDERS, in_order, record_data, records
 from orbit_registry.repository.votes import BROKEN, half_life_days
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import fields_of
-from orbit_registry.workspace.author import Review
+from orbit_registry.workspace.author import Review, acting_role
 from orbit_registry.workspace.files import read_text
 from orbit_registry.workspace.journal import unified_diff
 
@@ -377,9 +377,12 @@ def _add(
 
 def _print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:
     waits = " (waits for review)" if record.phase == "pending" else ""
-    text = f"{record.id}{waits}  {record.title}\n  {record.path}"
+    accept = [f"orbit accept {record.id}"] if waits and acting_role() != "agent" else []
+    text = "\n  ".join(
+        [f"{record.id}{waits}  {record.title}", record.path, *(f"to accept it: {each}" for each in accept)]
+    )
     data = {**record_data(record), "neighbours": neighbours_data(near)}
-    emit(output, data, text, next_commands=[f"orbit show {record.id}", *show_commands(near), "orbit check"])
+    emit(output, data, text, next_commands=[f"orbit show {record.id}", *accept, *show_commands(near), "orbit check"])
     note_near(near)
 
 
