@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.files import commit, write
+from tests.files import commit, write, write_learning
 
 from orbit_registry.cli.main import run
 from orbit_registry.errors import OrbitError
@@ -120,10 +120,9 @@ def test_init_does_not_copy_the_target_of_a_planted_link(
 
 
 def test_a_record_does_not_steer_the_readers_terminal(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["learning", "add", "--summary", "clear \x1b[2J\x1b]52;c;eA==\x07 all", "--yes"]) == 0
-    (record,) = Registry.open(repo).collection.records.of_kind("learning")
+    write_learning(repo, 1, summary="clear \x1b[2J\x1b]52;c;eA==\x07 all")
 
-    for arguments in (["list"], ["show", record.id], ["learning", "list"]):
+    for arguments in (["list"], ["show", "L-00001"], ["learning", "list"]):
         assert run(arguments) == 0
 
     printed = capsys.readouterr()

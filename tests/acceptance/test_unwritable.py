@@ -1,5 +1,6 @@
 """A full or read-only disk: one clear error, nothing changed, and reading works."""
 
+import hashlib
 import os
 import resource
 import shutil
@@ -9,11 +10,29 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.acceptance.test_bad_input import Shell
 
+from orbit_registry.cli.main import run
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
+
+
+class Shell:
+    """Runs `orbit` in a folder, in this process, and remembers the tree."""
+
+    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root = root
+        self.capsys = capsys
+
+    def __call__(self, *arguments: str) -> tuple[int, str]:
+        code = run(list(arguments))
+        printed = self.capsys.readouterr()
+        return code, printed.out + printed.err
+
+    def tree(self) -> dict[str, str]:
+        files = [path for path in sorted(self.root.rglob("*")) if path.is_file()]
+        hashes = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+        return {path: value for path, value in hashes.items() if "/.git/" not in path and "/state/" not in path}
 
 
 def fill(file: Path) -> None:

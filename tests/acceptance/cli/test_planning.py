@@ -54,7 +54,7 @@ def test_a_failed_target_is_left_out_until_it_expires(shell: Any) -> None:
     assert end is not None
 
     def seen(at: datetime) -> tuple[list[str], list[str]]:
-        failed = plan_brief(registry.workspace, records, at, sources=Sources()).data["failed_targets"]
+        failed = plan_brief(registry.workspace, records, at)["failed_targets"]
         ranked = pitch(registry.workspace, records, at).pitched
         return [entry["target"] for entry in failed], [entry.candidate.id for entry in ranked]
 

@@ -9,6 +9,7 @@ import pytest
 from orbit_registry.errors import InvalidRecordError
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.hook.events import Event, append
+from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.review.proposals import with_items
 
@@ -124,9 +125,24 @@ def test_a_proposal_never_leaves_the_project(shell: Any, skill: Path, tmp_path: 
         _hand_made(shell, "../x/SKILL.md", diff)
 
 
-def _hand_made(shell: Any, path: str, diff: str, **target: str) -> str:
+def test_a_diff_of_a_skill_adds_visible_text_only(shell: Any, skill: Path) -> None:
+    record = _suggested(PAGE, unified_diff(PAGE, TEXT, f"{TEXT}- Fine.\n"))
+    file = shell.root / record.path
+    file.write_text(file.read_text("utf-8").replace("Fine", "Fi\U000e0072ne"), "utf-8")
+    assert shell("promote", record.id)[0] == 0
+    assert "\U000e0072" not in shell("show", record.id)[1]
+    code, refused = shell.json("apply", record.id)
+    assert (code, skill.read_text("utf-8")) == (1, TEXT)
+    assert "invisible characters" in refused["error"]
+
+
+def _suggested(path: str, diff: str, **target: str) -> Record:
     fields = {"title": f"Change {path}", "reason": "because", "drift": "additive", "target": {"path": path, **target}}
-    record_id = Registry.open().add("proposal", {**fields, "diff": diff}).id
+    return Registry.open().add("proposal", {**fields, "diff": diff})
+
+
+def _hand_made(shell: Any, path: str, diff: str, **target: str) -> str:
+    record_id = _suggested(path, diff, **target).id
     assert shell("promote", record_id)[0] == 0
     return record_id
 
@@ -137,14 +153,12 @@ def _hand_made(shell: Any, path: str, diff: str, **target: str) -> str:
         (TEXT, TEXT.replace("run.\n---", "run.\nallowed-tools: Bash(*)\n---"), "the head of the page"),
         (TEXT.replace("\n", "\r\n"), TEXT.replace("run.\n", "run.\nhooks: x\n").replace("\n", "\r\n"), "the head"),
         ("# Testing\n", "---\nhooks: x\n---\n# Testing\n", "the head of the page"),
-        (TEXT, f"{TEXT}- Fine.\U000e0072\U000e006d\n", "invisible characters"),
     ],
 )
-def test_a_diff_of_a_skill_adds_visible_text_only(shell: Any, skill: Path, text: str, after: str, words: str) -> None:
+def test_a_diff_of_a_skill_leaves_its_head_alone(shell: Any, skill: Path, text: str, after: str, words: str) -> None:
     skill.write_bytes(text.encode())
     proposal_id = _hand_made(shell, PAGE, unified_diff(PAGE, text, after))
-    message = shell("show", proposal_id)[1]
-    assert ("@@" in message, "\U000e0072" in message) == (True, False)
+    assert "@@" in shell("show", proposal_id)[1]
     code, refused = shell.json("apply", proposal_id)
     assert (code, skill.read_bytes()) == (1, text.encode())
     assert words in refused["error"]
