@@ -43,6 +43,8 @@ TOLD = {
     "a here-document": ("Bash", {"command": "cd src && cat > b.py <<'EOF'\nconnect_mysql()\nEOF\n"}),
     "a patch": ("apply_patch", {"input": "*** Begin Patch\n*** Update File: src/a.py\n+MySQLdb\n*** End Patch"}),
     "any place, any case": edit("import os  # ToDo\n"),
+    "a part of a file that has one": ("edit_file", {"file_path": "src/a.py", "code_edit": "connect_mysql()\n"}),
+    "many on one line": ("Write", {"file_path": "src/b.py", "content": "x=connect_mysql;" * 10_000}),
     "one more in a file that has one": edit("connect_mysql()\nconnect_mysql()\n", "connect_mysql()\n"),
 }  # fmt: skip
 QUIET = {

@@ -32,7 +32,7 @@ def test_a_new_file_is_named_like_the_newest(registry: Registry, neighbour: str,
     document.parent.mkdir(parents=True)
     document.write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n")
     result = neighbours_in(registry.workspace, "docs/adr")
-    assert new_path(registry.workspace, result, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}.md"
+    assert new_path(result, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}.md"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_in_a_mixed_folder_a_naming_that_is_shared_counts(registry: Registry, th
     for item in there.split():
         (folder / item).write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n")
     result = neighbours_in(registry.workspace, "docs/adr")
-    assert new_path(registry.workspace, result, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}"
+    assert new_path(result, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}"
 
 
 def test_a_dress_without_a_title_gets_one(registry: Registry) -> None:

@@ -27,9 +27,9 @@ _ORDER = re.compile(
     r"|\b(?:run|execute|paste|type|send|post|upload|download|fetch|open|visit|install) (?:this|the following|it)\b"
     r"|https?://|\bwww\.|[$`]\(|\|\s*(?:ba|z)?sh\b|<\/?[a-z]|\b(?:assistant|system|user|human)\s*:",
 )
+"""Text that reads as an instruction or leads elsewhere: no fact about a project needs it."""
 _DANGEROUS = re.compile(r"\b(?:curl|wget|eval|sudo|chmod|base64|rm -|nc -|ssh |scp )", re.IGNORECASE)
 """Commands that no fact needs; a person's rule may forbid one."""
-"""Text that reads as an instruction or leads elsewhere: no fact about a project needs it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from orbit_registry.hook.call import Payload
 
 LONGEST_FILE = 400_000  # characters of a text that are read
-NEW = ("content", "new_string", "newString", "new_str", "file_text", "replacement", "insert_text", "code_edit",
-       "new_source", "newText", "contents")  # fmt: skip
+WHOLE = ("content", "file_text", "contents")
+PART = ("new_string", "newString", "new_str", "replacement", "insert_text", "code_edit", "code", "new_source",
+        "newText")  # fmt: skip
 OLD = ("old_string", "oldString", "old_str", "oldText")
 
 
@@ -32,9 +33,10 @@ def edits_in(arguments: "Payload", path: str, root: str, folder: str = "") -> "I
             continue
         name = field(edit, "file_path", "filePath", "path") if edit is not arguments else ""
         file = in_project(root, folder, name) if name else path
-        new, old = field(edit, *NEW)[:LONGEST_FILE], field(edit, *OLD)
+        whole, old = field(edit, *WHOLE)[:LONGEST_FILE], field(edit, *OLD)
+        new = whole or field(edit, *PART)[:LONGEST_FILE]
         if file and new:
-            current = "" if old else _current(f"{root}/{file}")
+            current = _current(f"{root}/{file}") if whole and not old else ""
             yield file, new, old or (current if current != new else "")
 
 

@@ -94,7 +94,7 @@ def add_adr(
 ) -> AddResult:
     """Take a number, and write the record and its document as one step; `admit` is asked before a number is taken."""
     kind = workspace.kinds["adr"]
-    request = _proposed_if_unfilled(kind, _checked(workspace, kind, request), author)
+    request = _proposed_if_unfilled(kind, _checked(workspace, request), author)
     with writing(workspace):
         expected = allocation = allocate(workspace, kind, dry_run=True)[0]
         changes, record = _new_files(workspace, kind, request, author, expected.id)
@@ -112,7 +112,7 @@ def add_adr(
         return AddResult(record, changes[0].path, allocation.above)
 
 
-def _checked(workspace: Workspace, kind: Kind, request: NewAdr) -> NewAdr:
+def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
     title = " ".join(request.title.split())
     if not title:
         raise UsageError("a decision needs a title", hint='orbit adr new "Use DuckDB for the snapshot"')
@@ -195,7 +195,7 @@ def _new_files(
         new = new_entry(workspace, kind, path, fields, request.body)
     else:
         neighbours = neighbours_in(workspace, workspace.config.adr.folder)
-        path = new_path(workspace, neighbours, record_id, request.title, str(request.date))
+        path = new_path(neighbours, record_id, request.title, str(request.date))
         if (workspace.root / path).exists():
             raise RefusedError(f"{path} is there already", hint="give another title")
         inside(workspace.root, path)
@@ -374,7 +374,7 @@ def _order(name: str) -> int:
     return 0 if read is None else int(read.number or re.sub(r"\D", "", read.dated).ljust(8, "0"))
 
 
-def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title: str, date: str) -> str:
+def new_path(neighbours: Neighbours, record_id: str, title: str, date: str) -> str:
     """Return where a new decision file goes: in the form of the newest name, or its dates."""
     newest = neighbours.names[0] if neighbours.names else ""
     name = _file_name(newest) if newest else None
