@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from orbit_registry.enforce import kinds
-from orbit_registry.enforce.kind import NotRunError, Survey, Tree, all_kinds
+from orbit_registry.enforce.kind import Finder, NotRunError, Survey, Tree, all_kinds
 from orbit_registry.enforce.spec import DecisionCheck, checks_of
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
@@ -98,6 +98,34 @@ def test_examples_notice_nearly_every_way_to_break_a_check() -> None:
 )  # fmt: skip
 def test_what_is_no_check_is_refused(fields: dict[str, Any], message: str) -> None:
     assert message in problems(fields)
+
+
+PLACES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "old Mac lines": ({"import": {"of": ["os"]}}, "a.py", "x = 1\rimport os\r"),
+    "bytes": ({"import": {"of": ["os"]}}, "a.py", "x = 'é–😀'; import os"),
+    "rust": ({"text": {"words": ["os"]}}, "a.rs", """f('"', b'"', '\\'', r#"\\ "os" "#, r"\\"); g::<'a>(import os)"""),
+    "regular expression": ({"text": {"words": ["os"]}}, "a.ts", "a(/os`[/`]'/g, b => /\"/); x = 1 / 2; import os // `"),
+    "regular expression after return": ({"text": {"words": ["os"]}}, "a.js", "return /`/\nx = a / b; import os"),
+    "haskell": ({"text": {"words": ["os"]}}, "a.hs", "y' = 'o' : '\"' : x'; import os"),
+    "cargo": ({"dependency": {"of": ["os"]}}, "Cargo.toml",
+              "[package]\nname = 'os'\n[features]\nos = []\n[dependencies]\nimport.x = 1\nos = '1'"),
+    "cargo table": ({"dependency": {"of": ["os"]}}, "Cargo.toml", "package.name = 'os'\n[dependencies.os]\npath = 'x'"),
+    "poetry": ({"dependency": {"of": ["os"]}}, "pyproject.toml",
+               "[tool.poetry]\nname = 'os'\n[tool.poetry.group.dev.dependencies]\n'os' = '1'"),
+    "npm": ({"dependency": {"of": ["os"]}}, "package.json",
+            '{"name": "x", "scripts": {"os": "os"}, "a": {"dependencies": {"os": 1}}, "dependencies": {"os": "1"}}'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_match_is_where_the_last_name_is(name: str) -> None:
+    fields, path, text = PLACES[name]
+    finder = check_of(fields).finder()
+    assert isinstance(finder, Finder)
+    (match,) = finder.find(path, text)
+    before = text[: text.rindex("os")].split("\n")
+    assert match.line == len(before)
+    assert len(before[-1]) - len("import ") < match.column <= len(before[-1]) + 1
 
 
 @pytest.mark.parametrize("text", ["foo = { version = '1' }", "foo = { group = 1 }", "foo = 1"])

@@ -174,7 +174,9 @@ def test_error_needs_few_false_alarms_and_a_right_check(changes: dict[str, Any],
     assert bool(reason) == bool(refusal(own, "error", {"digest": own.digest, **EVIDENCE, **changes}))
 
 
-@pytest.mark.parametrize("changes", [{"kept": 5}, {"kept": [5]}, {"labels": 3}, {"relevant": "x"}])
+@pytest.mark.parametrize("changes", [{"kept": 5}, {"kept": [5]}, {"labels": 3}, {"relevant": "x"},
+                                     {"introduced": "many"}, {"allowed": None}, {"edited_away": -3},
+                                     {"relevant": 10**400}, {"kept": [{"key": [1]}]}, {"labels": {"a": "yes"}}])  # fmt: skip
 def test_evidence_of_another_form_is_none(changes: dict[str, Any], root: Path) -> None:
     entry = {"digest": "a", **EVIDENCE, **changes}
     write(root, ".orbit/enforcement.yaml", json.dumps({"schema_version": 1, "checks": {NAME: entry}}))
@@ -186,7 +188,30 @@ def test_the_bounds_are_those_of_the_books() -> None:
     assert most_likely_rate(0, 300) <= 0.01 < most_likely_rate(0, 298)
     assert round(most_likely_rate(1, 100), 3) == 0.047  # exact binomial
     assert most_likely_rate(5, 5) == 1.0
+    assert round(most_likely_rate(100, 100_000), 5) == 0.00118
     assert least_precision(16, 16) >= 0.8 > least_precision(15, 15)
+
+
+def test_unreadable_evidence_is_reported_and_lowers_no_level(root: Path) -> None:
+    decide(root, {**ADVICE, "level": "error"}, date="2000-01-01")
+    write(root, ".orbit/enforcement.yaml", "<<<<<<< ours\na: 1\n=======\n")
+    outcome = check(root)
+    assert [str(row.location) for row in outcome.diagnostics if row.code == "ORB1010"] == [".orbit/enforcement.yaml"]
+    assert [row.severity.value for row in outcome.diagnostics if row.check] == ["error"]
+
+
+def test_evidence_follows_a_new_number(root: Path) -> None:
+    replayed(root)
+    registry = Registry.open(root)
+    before = read_evidence(registry.workspace)[NAME]
+    registry.renumber("ADR-0001", 7)
+    assert read_evidence(registry.workspace) == {NAME.replace("1", "7"): before}
+
+
+def test_equal_matches_of_a_line_have_two_keys(root: Path) -> None:
+    write(root, "src/app.py", "print(1); print(2)\n")
+    commit(root, "Print")
+    assert len({entry.key for entry in replayed(root).introductions}) == 3
 
 
 def test_evidence_of_another_check_counts_no_more(root: Path) -> None:
@@ -209,6 +234,8 @@ def test_a_check_with_many_exceptions_counts_as_advice(root: Path) -> None:
         f"3 of 12 matches of {NAME} are allowed or false alarms: it counts as advice"
     ]
     assert {row.severity.value for row in check(root).diagnostics if row.check} == {"note"}
+    rows = Registry.open(root).check_text("src/app.py", allowed * 3 + "print(2)\n")
+    assert {(row.code, row.severity.value) for row in rows} == {("ORB1005", "note")}
     commit(root, "Print")
     replayed(root)
     assert read_evidence(Registry.open(root).workspace)[NAME]["allowed"] == 3

@@ -56,7 +56,7 @@ class Enforcement:
         counts, total = self.counts, len(self.classes)
         if not total:
             return "no decision is accepted"
-        lines = [f"{self.share:.0%} of the decisions that can be checked are enforced ({total} are live)", ""]
+        lines = [f"{self.share:.0%} of the decisions that can be checked are enforced ({total} accepted)", ""]
         lines += [f"{counts[name]:>6}  {name}: {words}" for name, words in CLASSES.items()]
         ids = [record.id for record, name in self.classes if name == "unclassified"]
         if ids:

@@ -26,6 +26,8 @@ FEWEST_EXCEPTIONS, MOST_EXCEPTIONS = 3, 0.2
 _COMMENT = "What replays of checks found, and who promoted them; `orbit enforce` rewrites this file."
 Entry = Mapping[str, Any]
 _FIELDS = {"digest", "relevant", "edited_away", "kept"}
+_COUNTS = ("relevant", "edited_away", "introduced", "deleted", "replayed", "allowed")
+_LARGEST = 1 << 53
 
 
 def read_evidence(workspace: Workspace, base: str | None = None) -> dict[str, dict[str, Any]]:
@@ -48,11 +50,11 @@ def _is_entry(entry: object) -> bool:
     return (
         isinstance(entry, dict)
         and entry.keys() >= _FIELDS
-        and isinstance(entry["relevant"], int)
-        and isinstance(entry["edited_away"], int)
+        and all(isinstance(count := entry.get(name, 0), int) and 0 <= count < _LARGEST for name in _COUNTS)
         and isinstance(entry["kept"], list)
-        and all(isinstance(row, dict) and "key" in row for row in entry["kept"])
-        and isinstance(entry.get("labels", {}), dict)
+        and all(isinstance(row, dict) and isinstance(row.get("key"), str) for row in entry["kept"])
+        and isinstance(labels := entry.get("labels", {}), dict)
+        and all(isinstance(value, bool) for value in labels.values())
     )
 
 
@@ -169,7 +171,13 @@ def most_likely_rate(events: int, trials: int) -> float:
     low, high = 0.0, 1.0
     for _ in range(50):
         rate = (low + high) / 2
-        terms = (math.comb(trials, count) * rate**count * (1 - rate) ** (trials - count) for count in range(events + 1))
+        terms = (
+            math.exp(
+                math.lgamma(trials + 1) - math.lgamma(count + 1) - math.lgamma(trials - count + 1)
+                + count * math.log(rate) + (trials - count) * math.log1p(-rate)
+            )
+            for count in range(events + 1)
+        )  # fmt: skip
         low, high = (rate, high) if sum(terms) > 0.05 else (low, rate)
     return round(high, 6)
 

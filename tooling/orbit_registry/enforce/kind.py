@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orbit_registry.enforce import kinds
+from orbit_registry.enforce.syntax import line_starts
 from orbit_registry.model.schema import RecordSchema
 
 FILE_LIMIT = 1 << 20
@@ -105,13 +107,15 @@ def all_kinds() -> Mapping[str, CheckKind]:
 
 def match_at(text: str, start: int, end: int) -> Match:
     """Return the match between two offsets of a text."""
-    line = text.count("\n", 0, start) + 1
-    column = start - text.rfind("\n", 0, start)
+    starts = line_starts(text)
+    line, end_line = bisect_right(starts, start), bisect_right(starts, end)
+    column = start - starts[line - 1] + 1
     excerpt = " ".join(text[start : min(end, start + 4 * MOST_SHOWN)].split())
     excerpt = excerpt if len(excerpt) <= MOST_SHOWN else f"{excerpt[: MOST_SHOWN - 1]}…"
-    last = text.find("\n", end)
-    lines = " ".join(text[start - column + 1 : last if last >= 0 else len(text)][:_MOST_COMPARED].split())
-    return Match(line, column, line + text.count("\n", start, end), excerpt, lines)
+    last = starts[end_line] - 1 if end_line < len(starts) else len(text)
+    first = starts[line - 1]
+    lines = " ".join(text[first : min(last, first + _MOST_COMPARED)].split())
+    return Match(line, column, end_line, excerpt, lines)
 
 
 WORDS = {

@@ -188,12 +188,16 @@ def _take(
             if fresh[lines] > 0:
                 fresh[lines] -= 1
                 added.append((file.after, lines, text, line))
+    occurrences: Counter[str] = Counter()
     for path, lines, text, line in added:
         if removed[lines] > 0:  # moved within the commit
             removed[lines] -= 1
-            _reopen(result, open_by_path, step, path, lines)
+            _reopen(result, open_by_path, path, lines)
             continue
-        key = hashlib.sha256(f"{step.name}{path}{line}{text}".encode("utf-8", "surrogateescape")).hexdigest()
+        name = f"{step.name}{path}{line}{text}"
+        occurrences[name] += 1
+        name += f"\n{occurrences[name]}" if occurrences[name] > 1 else ""
+        key = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
         entry = Introduction(key[:_HASH_SIZE], step.name, path, text, lines)
         result.introductions.append(entry)
         open_by_path[path].append(entry)
@@ -208,9 +212,7 @@ def _close(entries: list[Introduction], removed: Counter[str], fate: str) -> Non
             entries.remove(entry)
 
 
-def _reopen(
-    result: Replay, open_by_path: defaultdict[str, list[Introduction]], step: CommitStep, path: str, lines: str
-) -> None:
+def _reopen(result: Replay, open_by_path: defaultdict[str, list[Introduction]], path: str, lines: str) -> None:
     """Give a moved match its new place; it was closed at its old one in the same commit."""
     for entry in reversed(result.introductions):
         if entry.lines == lines and entry.fate != "kept" and entry not in open_by_path[path]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.enforce.changes import Change, added_lines, change_since
-from orbit_registry.enforce.evidence import exceptions_of, read_evidence
+from orbit_registry.enforce.evidence import FILE, exceptions_of, read_evidence
 from orbit_registry.enforce.kind import FILE_LIMIT, Finder, InvalidCheckError, Match, NotRunError, Survey, Tree
 from orbit_registry.enforce.spec import LEVELS, DecisionCheck, SpecProblem, checks_of
 from orbit_registry.enforce.syntax import Allow, allows_in
@@ -92,10 +92,10 @@ def check_text(workspace: Workspace, records: Iterable[Record], path: str, text:
     """Return what a text breaks as the content of a file, and which of the file's checks can't be run."""
     report = _Report(workspace)
     live = [check for record in records if record.phase == "live" for check in checks_of(record) if check.covers(path)]
-    checks = [*_with_evidence(workspace, live, _Report(workspace), None)]
+    checks = [*_with_evidence(workspace, live, report, None)]
     runnable = {name: pair for name, pair in _runnable(checks, report) if pair[0].is_about_one_file}
     _Tree(workspace, runnable, Tree([path], {path: text}.get), report, None).run_on([path])
-    return tuple(report.diagnostics)
+    return tuple(row for row in report.diagnostics if row.code != "ORB1010")
 
 
 def _with_evidence(
@@ -107,8 +107,12 @@ def _with_evidence(
     """
     files: list[Mapping[str, Mapping[str, Any]]] = []
     for revision in (None, base) if base is not None else (None,):
-        with contextlib.suppress(OrbitError):  # a file that can't be read is no evidence against a level
+        try:
             files.append(read_evidence(workspace, revision))
+        except OrbitError as error:  # no evidence against a level
+            if revision is None:
+                message = f"could not read the evidence of checks: {error.message}"
+                report.diagnostics.append(Diagnostic("ORB1010", Severity.WARNING, message, Location(FILE), error.hint))
     for check in checks:
         entries = [evidence.get(check.name) for evidence in files]
         is_fresh = any(entry is None or entry["digest"] == check.digest for entry in entries)
@@ -269,7 +273,9 @@ class _Tree:
         scopes, names_of = self._scopes(paths)
         self._surveys(scopes)
         contents = {path: (self.tree.text(path) or "").encode("utf-8", "replace") for path in names_of}
-        self._add_matches(names_of, {path: self._read(names, path, contents[path]) for path, names in names_of.items()})
+        values = {path: self._read(names, path, contents[path]) for path, names in names_of.items()}
+        self._fall_back(values)
+        self._add_matches(names_of, values)
 
     def _read(self, names: Iterable[str], path: str, content: bytes) -> FileMatches:
         """Return what some checks find in a file."""
@@ -307,7 +313,8 @@ class _Tree:
                 hint = "correct `in:`, or remove the check if its subject is gone"
                 self.report.add(check, "ORB1003", f"{name} looks at no file", hint=hint)
             exceptions = [str(text) for text in check.fields.get("except", ())]
-            for text in [text for text in exceptions if text not in count_matches(exceptions, self.tree.paths)]:
+            counts_of = count_matches(exceptions, self.tree.paths)
+            for text in [text for text in exceptions if text not in counts_of]:
                 hint = "correct the glob, or remove it if the file is gone"
                 self.report.add(check, "ORB1003", f"`except: {text}` of {name} matches no file", hint=hint)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 _NAMES = """
@@ -47,19 +48,26 @@ _BLOCK = r"/\*(?:[\s\S]*?\*/|[\s\S]*)"
 _QUOTED = r"\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?"
 _TRIPLE = r"\"\"\"(?:[\s\S]*?\"\"\"|[\s\S]*)|'''(?:[\s\S]*?'''|[\s\S]*)"
 _BACKTICK = r"`(?:\\[\s\S]|[^`\\])*`?"
+_CHARACTER = r"'(?:\\(?:[^\w\n]|\w[^'\n]{0,10})|[^'\\\n])'"  # any other `'` starts a lifetime or is part of a name
+_REGEX = r"(?:\A|(?<=[(,=:\[!&|?{;])|(?<==>)|(?<=\breturn))\s*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]?|[^/\\\n\[])*/?"
 _SYNTAX: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("python", "elixir"), (r"\#[^\n]*", f"{_TRIPLE}|{_QUOTED}")),
     **dict.fromkeys(("bash", "ruby", "nix"), (r"(?:^|(?<=[\s;]))\#[^\n]*", _QUOTED)),
     **dict.fromkeys(("yaml", "toml", "txt", "properties", "dockerfile"), (r"(?:^|(?<=\s))\#[^\n]*", "")),
-    **dict.fromkeys(("javascript", "typescript", "tsx", "go"), (rf"//[^\n]*|{_BLOCK}", f"{_QUOTED}|{_BACKTICK}")),
+    **dict.fromkeys(("javascript", "typescript", "tsx"), (rf"//[^\n]*|{_BLOCK}", f"{_QUOTED}|{_BACKTICK}|{_REGEX}")),
+    "go": (rf"//[^\n]*|{_BLOCK}", f"{_QUOTED}|{_BACKTICK}"),
     **dict.fromkeys(("java", "kotlin", "scala", "swift"), (rf"//[^\n]*|{_BLOCK}", f"{_TRIPLE}|{_QUOTED}")),
     **dict.fromkeys(("c", "cpp", "csharp", "solidity"), (rf"//[^\n]*|{_BLOCK}", _QUOTED)),
-    "rust": (rf"//[^\n]*|{_BLOCK}", r"\"(?:\\[\s\S]|[^\"\\])*\"?"),  # `'a` is a lifetime
+    "rust": (
+        rf"//[^\n]*|{_BLOCK}",
+        r"\b[bc]?r(?P<hashes>\#*)\"[\s\S]*?(?:\"(?P=hashes)|\Z)|\"(?:\\[\s\S]|[^\"\\])*\"?|" + _CHARACTER,
+    ),
     "php": (rf"//[^\n]*|\#[^\n]*|{_BLOCK}", _QUOTED),
     "css": (_BLOCK, _QUOTED),
     "hcl": (rf"\#[^\n]*|//[^\n]*|{_BLOCK}", ""),
     "sql": (rf"--[^\n]*|{_BLOCK}", r"'[^']*'?"),
-    **dict.fromkeys(("lua", "haskell"), (r"--[^\n]*", _QUOTED)),
+    "lua": (r"--[^\n]*", _QUOTED),
+    "haskell": (r"--[^\n]*", rf"\"(?:\\.|[^\"\\\n])*\"?|(?<![\w'])(?:{_CHARACTER})"),
     "html": (r"<!--(?:[\s\S]*?-->|[\s\S]*)", ""),
 }
 """Regular expressions of comments and of strings; an open one ends with the text, so that each is linear."""
@@ -97,6 +105,18 @@ def comments_and_strings(path: str, text: str) -> Iterator[tuple[int, int, str]]
             yield from _literal_parts(text, start, end, opening) if opening else ((start, end, what),)
 
 
+def part_at(spans: Sequence[tuple[int, int, str]], offset: int) -> str:
+    """Return whether an offset is in a `comment` or a `string`; empty for code."""
+    number = bisect_right(spans, offset, key=lambda span: span[0]) - 1
+    return spans[number][2] if number >= 0 and offset < spans[number][1] else ""
+
+
+@lru_cache(maxsize=2)  # asked for each match in a file
+def line_starts(text: str) -> Sequence[int]:
+    """Return the offset of each line of a text."""
+    return [0, *(match.end() for match in re.finditer("\n", text))]
+
+
 def _opening(syntax: str, text: str, start: int) -> str:
     """Return what begins code in a string; empty where nothing does."""
     if text[start] == "`" and syntax in ("javascript", "typescript", "tsx"):
@@ -127,9 +147,12 @@ def _literal_parts(text: str, start: int, end: int, opening: str) -> Iterator[tu
 MARK = "orbit: allow"
 _FORM = re.compile(
     rf"{MARK}[ \t]+(?P<name>(?:[a-z][a-z0-9-]*:)?[A-Za-z]+-[0-9A-Za-z]+(?:/[A-Za-z0-9_-]+)?)"
-    r"(?:[ \t]+because[ \t]+(?P<reason>(?!\*/|-->|\*\))\S[^\n]*?))?[ \t\r]*(?:\*/|-->|\*\)|$)",
+    r"(?:[ \t]+because[ \t]+(?P<reason>(?!\*/|-->|\*\))\S[^\n]{0,1000}?))?[ \t\r]*(?:\*/|-->|\*\)|$)",
     re.MULTILINE,
 )
+
+
+_COMMENT_OPENING = re.compile(r"[ \t#/*<!;%{(-]*")
 
 
 class Allow(NamedTuple):
@@ -152,10 +175,12 @@ def allows_in(path: str, text: str) -> Iterator[Allow]:
     if MARK not in text:
         return
     spans = [*comments_and_strings(path, text)]
+    starts = line_starts(text)
     for mark in re.finditer(re.escape(MARK), text):
-        where = next((what for start, end, what in spans if start <= mark.start() < end), "")
+        where = part_at(spans, mark.start())
         match = _FORM.match(text, mark.start())
         if where != "string" and (match or where == "comment"):
-            line = text.count("\n", 0, mark.start()) + 1
-            is_alone = not text[text.rfind("\n", 0, mark.start()) + 1 : mark.start()].strip(" \t#/*<!-;%{(")
+            line = bisect_right(starts, mark.start())
+            opening = _COMMENT_OPENING.match(text, starts[line - 1])
+            is_alone = opening is not None and opening.end() == mark.start()
             yield Allow(line, match["name"], match["reason"] or "", is_alone) if match else Allow(line, "", "")

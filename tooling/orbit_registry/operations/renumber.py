@@ -33,6 +33,7 @@ from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import ChangeSet, validated, writing
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
+_EVIDENCE = f"{ORBIT}/enforcement.yaml"
 _UID = re.compile(r"[0-9a-f]{32}\Z")
 
 
@@ -124,6 +125,9 @@ def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: boo
     aliases = alias_ids(record.title, record.uid, record.id, records, bare=bare)
     draft = ChangeSet(workspace)
     done = _move_record(workspace, draft, record, new, aliases, reason)
+    evidence = draft.readable(_EVIDENCE) if alone else None
+    if evidence is not None:
+        draft.put(_EVIDENCE, re.sub(rf"(?m)^([ \t]+[\"']?){record.id}/(?=[\w-]+[\"']?:)", rf"\g<1>{new}/", evidence))
     meaning = _meaning(records, record, done, alone)
     files, unclear = rewrite_everywhere(
         workspace, draft, frozenset({record.id}), meaning, document_moves(records, record, done)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -86,14 +86,19 @@ def apply(
     is the same one in another file.
     """
     remaining = Counter(baseline.counts)
-    moved = {finding for finding in remaining if finding.code in _BROKEN_DECISIONS and is_gone(finding.path)}
+    moved: defaultdict[BaselineFinding, list[BaselineFinding]] = defaultdict(list)
+    for finding in remaining:
+        if finding.code in _BROKEN_DECISIONS and is_gone(finding.path):
+            moved[replace(finding, path="")].append(finding)
     new: list[Diagnostic] = []
     baselined: list[Diagnostic] = []
     for diagnostic in diagnostics:
         finding = baseline_key(diagnostic)
         if remaining[finding] <= 0 and moved:
-            earlier = (row for row in moved if replace(row, path=finding.path) == finding and remaining[row] > 0)
-            finding = next(earlier, finding)
+            earlier = moved.get(replace(finding, path=""), [])
+            while earlier and remaining[earlier[-1]] <= 0:
+                earlier.pop()
+            finding = earlier[-1] if earlier else finding
         if remaining[finding] > 0:
             remaining[finding] -= 1
             baselined.append(diagnostic)

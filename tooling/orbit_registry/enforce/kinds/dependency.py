@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -21,7 +22,7 @@ from orbit_registry.enforce.kinds.path import parse
 from orbit_registry.enforce.syntax import comments_and_strings
 from orbit_registry.formats.globs import Glob, matches
 
-Names = Iterator[tuple[str, str]]  # names of packages, each with the text by which the manifest names it
+Names = Iterator[tuple[str, str, str]]  # names of packages, each with its text and, for a key, the table that has it
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 _NAME_ALONE = re.compile(r"\s*(@?[A-Za-z][\w./:@-]*)\s*")  # an example; no manifest is a name alone
 
@@ -35,14 +36,44 @@ def _make(fields: Fields, must: str) -> Finder:
 
     def find(path: str, text: str) -> Iterator[Match]:
         offset = 0
-        for name, spelling in _names(path, text):
-            start = text.find(spelling, offset)
-            start = start if start >= 0 else max(text.find(spelling), 0)
-            offset = start
+        keys = _keys_by_table(path, text)
+        for name, spelling, table in _names(path, text):
+            if starts := keys[table, spelling]:
+                start = starts.popleft()
+            else:
+                start = text.find(spelling, offset)
+                offset = start = start if start >= 0 else max(text.find(spelling), 0)
             if any(_is_named(glob, _plain(name)) for glob in globs) == ("of" in fields):
                 yield match_at(text, start, start + len(spelling))._replace(lines=_plain(name))
 
     return Finder(find, lambda path: _reader(path) is not None)
+
+
+_TOML_KEY = re.compile(
+    r"""^[ \t]*(?:\[\[?(?P<table>[^\]\n]*)\]|(?P<key>"[^"\n]+"|'[^'\n]+'|[\w-]+)[ \t]*[.=])""", re.MULTILINE
+)
+_JSON_KEY = re.compile(r'(?P<text>"(?:\\.|[^"\\])*")(?P<colon>\s*:)?|[{}]')
+
+
+def _keys_by_table(path: str, text: str) -> defaultdict[tuple[str, str], deque[int]]:
+    """Return where a TOML or JSON manifest has the keys of its tables, by the last word of a table and the key."""
+    keys: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
+    table, depth = "", 0
+    if path.lower().endswith(".toml"):
+        for match in _TOML_KEY.finditer(text):
+            if match["table"] is None:
+                keys[table, match["key"].strip("\"'")].append(match.start("key"))
+                continue
+            above, _, table = match["table"].strip().rpartition(".")
+            keys[above.rpartition(".")[2], table.strip("\"'")].append(match.end() - 1 - len(table))
+    elif path.lower().endswith(".json"):
+        for match in _JSON_KEY.finditer(text):
+            depth += (match[0] == "{") - (match[0] == "}")
+            if match["colon"] and depth == 1:
+                table = match["text"][1:-1]
+            elif match["colon"] and depth == 2:
+                keys[table, match["text"]].append(match.start())
+    return keys
 
 
 def _is_named(glob: Glob, name: str) -> bool:
@@ -58,7 +89,7 @@ def _plain(name: str) -> str:
 def _names(path: str, text: str) -> Names:
     reader = _reader(path)
     if reader is not None and (match := _NAME_ALONE.fullmatch(text)):
-        yield match[1], match[1]
+        yield match[1], match[1], ""
         return
     try:
         yield from reader(_uncommented(path, text)) if reader else ()
@@ -90,11 +121,7 @@ def _reader(path: str) -> Callable[[str], Names] | None:
 def _requirement(texts: Any) -> Names:
     for text in texts if isinstance(texts, list) else ():
         if isinstance(text, str) and (match := _REQUIREMENT.match(text)):
-            yield match[1], text
-
-
-def _keys(table: Any) -> Names:
-    yield from ((key, key) for key in table or ())
+            yield match[1], text, ""
 
 
 def _pyproject(text: str) -> Names:
@@ -107,7 +134,7 @@ def _pyproject(text: str) -> Names:
     poetry = data.get("tool", {}).get("poetry", {})
     for table in (poetry, *poetry.get("group", {}).values()):
         for name in ("dependencies", "dev-dependencies"):
-            yield from _keys(table.get(name))
+            yield from ((key, key, name) for key in table.get(name) or ())
 
 
 def _requirements(text: str) -> Names:
@@ -119,7 +146,7 @@ def _package_json(text: str) -> Names:
     for table in ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies"):
         for key, value in data.get(table, {}).items():
             alias = re.match(r"npm:(@?[^@]+)", value) if isinstance(value, str) else None
-            yield (alias[1] if alias else key), json.dumps(key)
+            yield (alias[1] if alias else key), json.dumps(key, ensure_ascii=False), table
 
 
 def _cargo(text: str) -> Names:
@@ -127,16 +154,16 @@ def _cargo(text: str) -> Names:
     for table in (data, data.get("workspace", {}), *data.get("target", {}).values()):
         for name in ("dependencies", "dev-dependencies", "build-dependencies"):
             for key, value in table.get(name, {}).items():
-                yield (value.get("package", key) if isinstance(value, dict) else key), key
+                yield (value.get("package", key) if isinstance(value, dict) else key), key, name
 
 
 def _catalogue(text: str) -> Names:
     for value in tomllib.loads(text).get("libraries", {}).values():
         if isinstance(value, str):
-            yield ":".join(value.split(":")[:2]), value
+            yield ":".join(value.split(":")[:2]), value, ""
         else:
             name = value.get("module") or f"{value['group']}:{value['name']}"
-            yield name, value.get("module") or value["name"]
+            yield name, value.get("module") or value["name"], ""
 
 
 def _by_regex(pattern: str) -> Callable[[str], Names]:
@@ -144,7 +171,7 @@ def _by_regex(pattern: str) -> Callable[[str], Names]:
 
     def read(text: str) -> Names:
         for match in compiled.finditer(text):
-            yield ":".join(group for group in match.groups() if group), match[match.lastindex or 0]
+            yield ":".join(group for group in match.groups() if group), match[match.lastindex or 0], ""
 
     return read
 

@@ -7,8 +7,10 @@ import posixpath
 import re
 import sys
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 
 from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, Finder, Match, UnreadableError, match_at
 from orbit_registry.enforce.kinds.path import parse as parse_path_glob
@@ -99,11 +101,17 @@ def _read_python(path: str, text: str, types: bool) -> Iterator[tuple[list[str],
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise UnreadableError(f"Python {sys.version_info[0]}.{sys.version_info[1]} can't parse it") from None
-    lines = [0, *(match.end() for match in re.finditer("\n", text))]
+    lines = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text))]
+    sizes = [] if text.isascii() else [0, *accumulate(len(character.encode()) for character in text)]
+
+    def offset(line: int, column: int) -> int:  # the parser counts bytes
+        start = lines[line - 1]
+        return bisect_left(sizes, sizes[start] + column) if sizes else start + column
+
     nodes: list[ast.AST] = [tree]
     while nodes:
         node = nodes.pop()
-        if isinstance(node, ast.If) and not types and ast.unparse(node.test) in _TYPE_CHECKING:
+        if isinstance(node, ast.If) and not types and _is_type_checking(node.test):
             nodes += node.orelse
             continue
         nodes += ast.iter_child_nodes(node)
@@ -119,11 +127,15 @@ def _read_python(path: str, text: str, types: bool) -> Iterator[tuple[list[str],
             names = [base, *(f"{base}{joint}{alias.name}" for alias in node.names)]
         else:
             continue
-        start, end = lines[node.lineno - 1], lines[(node.end_lineno or node.lineno) - 1]
-        yield names, start + node.col_offset, end + (node.end_col_offset or 0)
+        end = offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        yield names, offset(node.lineno, node.col_offset), end
 
 
-_TYPE_CHECKING = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+def _is_type_checking(test: ast.expr) -> bool:
+    match test:
+        case ast.Name("TYPE_CHECKING") | ast.Attribute(ast.Name("typing"), "TYPE_CHECKING"):
+            return True
+    return False
 
 
 @lru_cache(maxsize=2)

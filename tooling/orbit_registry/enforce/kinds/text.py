@@ -1,7 +1,6 @@
 """Kind `text`: literal words, or a regular expression that RE2 reads in linear time."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
 from orbit_registry.enforce.kind import (
@@ -14,7 +13,7 @@ from orbit_registry.enforce.kind import (
     NotRunError,
     match_at,
 )
-from orbit_registry.enforce.syntax import comments_and_strings
+from orbit_registry.enforce.syntax import comments_and_strings, part_at
 
 
 def _make(fields: Fields, must: str) -> Finder:
@@ -42,8 +41,7 @@ class _Places:
     def of(self, offset: int) -> str:
         if self._spans is None:
             self._spans = [*comments_and_strings(self._path, self._text)]
-        number = bisect_right(self._spans, (offset, len(self._text), "~")) - 1
-        return self._spans[number][2] if number >= 0 and offset < self._spans[number][1] else "code"
+        return part_at(self._spans, offset) or "code"
 
 
 Spans = Callable[[str], Iterator[tuple[int, int]]]
