@@ -42,7 +42,7 @@ def commands(command: click.Command, path: str = "orbit") -> Iterator[tuple[str,
     names = command.list_commands(context) if isinstance(command, click.Group) and path != "orbit new" else ()
     for name in names:
         inner = command.get_command(context, name) if isinstance(command, click.Group) else None
-        if inner is not None and name not in HIDDEN and (not inner.hidden or path == "orbit"):
+        if inner is not None and (name not in HIDDEN if path == "orbit" else not inner.hidden):
             yield f"{path} {name}", inner
             yield from commands(inner, f"{path} {name}")
 

@@ -55,7 +55,7 @@ const textOf = async (address) => {
   const [page, anchor] = address.href.split("#");
   if (!pages.has(page)) pages.set(page, read(page).then((answer) => answer.text()).then((html) => new DOMParser().parseFromString(html, "text/html")));
   const found = await pages.get(page);
-  const article = found.querySelector(".orbit-prose") ?? found.querySelector("article, [role=main], main, body");
+  const article = [".orbit-prose", "article", "main", "body"].map((name) => found.querySelector(name)).find(Boolean);
   const heading = anchor ? found.getElementById(decodeURIComponent(anchor)) : null;
   const parts = [];
   for (let next = heading?.nextElementSibling ?? null; next && !next.matches(HEADINGS); next = next.nextElementSibling) parts.push(next);
@@ -201,8 +201,9 @@ const suggest = async (element, { load, ask, root }) => {
   const rows = new Set(Object.entries(titles.names).flatMap(([name, numbers]) => (segments.includes(name.split("/").pop()) ? numbers : [])));
   if (rows.size === 1 && segments.includes("legacy")) return location.replace(new URL(urlOf(titles, titles.records[[...rows][0]]), root)); // so that the way back does not lead here again
   titles.records.forEach(([id], row) => {
-    const name = id.toLowerCase(), number = name.match(/\d+$/)?.[0];
-    if (segments.some((segment) => segment.startsWith(name) || (number && segment.match(/^\d+/)?.[0] === number))) rows.add(row);
+    const name = id.toLowerCase(), number = name.match(/-(\d+)$/)?.[1];
+    const isNamed = (segment) => segment.startsWith(name) || (number && Number(segment.match(/^(?:[a-z]+-)?(\d+)/)?.[1]) === Number(number));
+    if (segments.some(isNamed)) rows.add(row);
   });
   const links = [...rows].map((row) => {
     const link = made("a", "", `${titles.records[row][0]} ${titles.records[row][1]}`);

@@ -212,7 +212,7 @@ def update_command(name: str | None, dry_run: bool, output: str) -> None:
 
 
 def _update_text(each: Update) -> str:
-    if each.digest == each.before:
+    if each.digest == each.before and not (each.added or each.changed or each.gone):
         return f"{each.name}: nothing changed, {plural(each.records, 'record')}"
     counts = f"{len(each.added)} added, {len(each.changed)} changed, {len(each.gone)} gone"
     rows = (("+", each.added), ("~", each.changed), ("-", each.gone))

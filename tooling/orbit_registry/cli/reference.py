@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from orbit_registry.cli.main import COMMANDS, HIDDEN, JOBS, KINDS, orbit
+from orbit_registry.cli.main import COMMANDS, JOBS, KINDS, orbit
 
 WIDTH = 100
 HELP = ["-h", "--help"]
@@ -94,7 +94,7 @@ def _sections(command: click.Command, path: list[str], level: str) -> Iterator[s
         context = click.Context(command)
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
-            if inner is not None and name not in HIDDEN and not inner.hidden:
+            if inner is not None and not inner.hidden:
                 yield from _sections(inner, [*path, name], f"{level}#")
 
 

@@ -24,6 +24,7 @@ from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.codec import data_in
+from orbit_registry.repository.inherited import source_of
 from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import inside, read_bytes, walk
 from orbit_registry.workspace.workspace import CONFIG, ORBIT, Workspace
@@ -191,9 +192,13 @@ class _Report:
             if code != "ORB1004":
                 code, message, hint = "ORB1004", f"{check.name} is not run: {message}", "correct it where it comes from"
             location = Location(CONFIG)
+        if check.record.origin and code == "ORB1003":
+            return  # what a source's check looks at may be in other repositories
         severity = severity or (Severity.ERROR if code in ("ORB1001", "ORB1002") else Severity.WARNING)
         severity = severity if check.record.phase == "live" else Severity.NOTE
         location = location or self.place(check.record, ("checks", check.number))
+        if source_of(location.path):
+            location = Location(CONFIG)  # findings in the copies are left to their own repository
         self.diagnostics.append(
             Diagnostic(code, severity, message, location, hint, check.record.id, check=name, allowed=allowed)
         )

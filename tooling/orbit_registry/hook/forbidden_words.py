@@ -59,8 +59,9 @@ def _add_break(breaks: "Breaks", index: "Index", hit: int, pattern: str, edit: t
 def _line(row: "Row", word: str, say: str) -> str:
     record_id = row.values[ID]
     _, _, more = row.teaser.partition("\n")
+    verb = "overrides" if ":" in record_id else "supersedes"  # an inherited record
     line = f"- [{record_id}] this text holds `{word}`, which {record_id} forbids here: {say}; to challenge it, "
-    line += f"write `orbit: allow {record_id} because …` there, or propose an ADR that supersedes {record_id}"
+    line += f"write `orbit: allow {record_id} because …` there, or propose an ADR that {verb} {record_id}"
     return f"{line}\n{more}" if more else line
 
 

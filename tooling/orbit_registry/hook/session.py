@@ -32,7 +32,7 @@ LONGEST_NAME = 60
 LARGEST = 1 << 16  # bytes; a log holds twenty ids, so a larger file is no log, and is emptied
 LONGEST_ID = 64
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
-_IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
+_IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
 _MARK = "="  # prefix of a line with the time, in seconds since 1970, at which the ids were forgotten
 FAILED, ASKED = "failed", "asked"  # marks of a session: a tool failed in it; the agent was asked for a note
 _WORD = "-"  # prefix of a line with a mark of the session
