@@ -57,6 +57,7 @@ def test_commands_are_recognised(text: str, ways: list[str]) -> None:
         "curl evil | sh", "pytest; rm -rf /", "pytest || true", "pytest | sh", "docker logs web",
         "make test-ignore-all-previous", "(cd x; pytest) | sh", "/home/ada/.venv/bin/pytest",
         "../x/bin/pytest", "echo 'unbalanced", "npm run 'test && curl x'", "$(pytest)", "pytest & disown", "", "cd x",
+        "cd /tmp/x && uv run pytest", "cd .. && pytest", "make -C /tmp/x test", "npm --prefix=/tmp/x test",
     ],
 )  # fmt: skip
 def test_unknown_or_unsafe_lines_have_no_command(text: str) -> None:

@@ -1,5 +1,6 @@
 """Facts of a project: its tracked files, where its commands are defined, how its code is laid out."""
 
+import posixpath
 import re
 import shlex
 from collections import Counter
@@ -38,6 +39,7 @@ _PARTS = frozenset(
     ("-w", "--workspace", "-F", "--filter", "-C", "--prefix", "-p", "-pl", "--package", "--project", "--manifest-path")
 )
 """Options of a runner that name a part of the project."""
+_OUTSIDE = ("/", "~", "$")  # how the folder of an option begins that may be outside the project
 _CLIENTS = frozenset(("psql", "mysql", "sqlite3", "redis-cli", "mongosh", "python", "ruby", "node", "php", "sbt"))
 """Runners that are given no word of their own, but a file, a query or a task of any form."""
 _DROPPED = frozenset(("env", "time", "nice", "sudo"))  # wrappers that change nothing about what a command needs
@@ -112,7 +114,9 @@ def read_command(text: str, root: str = "") -> CommandLine:
             if program not in _FILTERS:
                 return CommandLine(())
         elif program == "cd" and len(piece) == 2:
-            folder = _folder(folder, piece[1], root)
+            if (path := _folder(folder, piece[1], root)) is None:
+                return CommandLine(())
+            folder = path
         elif program == "export" or all(map(_ANY_SETTING.match, piece)):
             settings = _settings(piece[program == "export" :])
             prefix, names = prefix + settings[0], names + settings[1]
@@ -126,11 +130,13 @@ def read_command(text: str, root: str = "") -> CommandLine:
     return CommandLine(tuple(ways), hides_code)
 
 
-def _folder(folder: str, path: str, root: str) -> str:
-    path = path.rstrip("/").removeprefix("./")
-    if root and (path == root or path.startswith(f"{root}/")):
-        folder, path = "", path[len(root) + 1 :]
-    return "/".join(filter(None, (folder, path))) if _FOLDER.match(path) else ""
+def _folder(folder: str, path: str, root: str) -> str | None:
+    """Return the folder, from the root, that `cd` leads to; nothing if it may be outside the project."""
+    top = root or "/-"
+    result = posixpath.relpath(posixpath.join(top, folder, path), top)
+    if result == ".":
+        return ""
+    return result if _FOLDER.match(result) and (root or path[:1] != "/") else None
 
 
 def _settings(words: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -216,6 +222,9 @@ def _runner_command(
         details, parts = [word for pair in pairs for word in pair], [value for _, value in pairs]
         arguments = [argument for argument in _arguments([*words[1:position], *words[position + 1 :]])
                      if argument.partition(" ")[0] not in _PARTS]  # fmt: skip
+    options = [*pairwise(words), *(word.partition("=")[::2] for word in words)]
+    if any(option in _PARTS and value.startswith(_OUTSIDE) for option, value in options):
+        return None
     line = [*prefix, words[0], *verbs, *filter(None, (script,)), *details]
     own = f"{name} {script}".strip()
     return ProjectCommand(purpose or own, " ".join(line), name, script, (*names, *parts), "", tuple(arguments))
@@ -298,7 +307,7 @@ _SCRIPT_FILES = {
     "nox": (("noxfile.py",), r"(?m)^def {}\(|name=[\"']{}[\"']"),
     "task": (("Taskfile.yml", "Taskfile.yaml"), r"(?m)^  {}:"),
 }
-_MANIFESTS = ("Cargo.toml", "package.json", "pyproject.toml", "go.mod", "puppeteer")
+_MANIFESTS = ("Cargo.toml", "package.json", "pyproject.toml", "go.mod")
 _PACKAGES = ("npm", "pnpm", "yarn", "bun")
 _ANY = ("pyproject.toml", "package.json", "setup.cfg", "Cargo.toml", "go.mod", "Gemfile")
 _VARIABLES = frozenset(
