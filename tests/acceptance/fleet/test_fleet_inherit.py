@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,62 @@ def test_a_wrong_check_of_an_inherited_decision_is_reported_as_not_run(shop: Pat
     update(shop)
     rows = [row for row in run(Registry.open(shop).workspace).diagnostics if row.code.startswith("ORB10")]
     assert [(row.code, str(row.location)) for row in rows] == [("ORB1004", ".orbit/config.yaml")]
+
+
+def test_a_demand_of_an_inherited_decision_is_found_in_the_whole_tree(shop: Path, tmp_path: Path) -> None:
+    demand = {"id": "license", "must": "have", "path": {"of": ["LICENSE"]}, "level": "error"}
+    fields = {"status": "accepted", "checks": [demand | {"passes": ["LICENSE"], "fails": ["README"]}]}
+    write_record(tmp_path / "org", ".orbit/adrs/ADR-0003/adr.yaml", title="Have a license", **fields)
+    commit(tmp_path / "org")
+    update(shop)
+    assert broken(shop) == [("ORB1005", ".orbit/config.yaml", "error")]
+
+
+@pytest.mark.parametrize("how", ["the source is no longer named", "the check goes with an update"])
+def test_a_change_that_breaks_an_inherited_check_can_not_take_it_out(shop: Path, tmp_path: Path, how: str) -> None:
+    org, forbidden = tmp_path / "org", {"id": "no-mysql", "text": {"words": ["mysql"]}, "level": "error"}
+    checks = [forbidden | {"passes": ["pg"], "fails": ["mysql"], "in": ["src/**"]}]
+    file = write_record(org, ".orbit/adrs/ADR-0003/adr.yaml", title="No MySQL", status="accepted", checks=checks)
+    commit(org)
+    update(shop)
+    commit(shop)
+    write(shop, "src/app.py", "mysql()\n")
+    if how.startswith("the source"):
+        write(shop, ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\n")
+    else:
+        file.unlink()
+        commit(org)
+        update(shop)
+    assert broken(shop, against="HEAD") == [("ORB1008", ".orbit/config.yaml", "warning")]
+
+
+def broken(root: Path, against: str | None = None) -> list[tuple[str, str, str]]:
+    rows = run(Registry.open(root).workspace, against=against).diagnostics
+    return [(row.code, str(row.location), row.severity) for row in rows if row.code.startswith("ORB10")]
+
+
+def test_a_source_with_a_record_that_can_not_be_read_is_refused(shop: Path, tmp_path: Path) -> None:
+    write(tmp_path / "org", ".orbit/adrs/ADR-0003/adr.yaml", "id: [\n")
+    commit(tmp_path / "org")
+    assert "org: records can't be read" in orbit(shop, "fleet", "update", code=1)
+    assert (shop / COPY / "adrs/ADR-0002/adr.yaml").exists()
+
+
+def test_an_update_reports_that_it_repairs_a_copy(shop: Path) -> None:
+    write(shop, f"{COPY}/adrs/ADR-0002/adr.yaml", "id: ADR-0002\n")
+    assert "~ org:ADR-0002" in orbit(shop, "fleet", "update")
+    assert "nothing changed" in orbit(shop, "fleet", "update")
+
+
+def test_no_message_has_the_token_of_an_address(make_repository: MakeRepository) -> None:
+    shop = make_repository("shop", 'extends: [{name: org, from: "http://me:t0k3n@127.0.0.1:9/x.git"}]\n')
+    assert "t0k3n" not in orbit(shop, "fleet", "update", code=1)
+
+
+def test_a_copy_is_the_same_in_a_clone_that_converts_line_ends(shop: Path, tmp_path: Path) -> None:
+    commit(shop)
+    subprocess.run(["git", "clone", "-q", "-c", "core.autocrlf=true", str(shop), str(tmp_path / "clone")], check=True)
+    assert findings(tmp_path / "clone") == []
 
 
 def test_the_site_has_a_page_for_an_inherited_record(shop: Path, tmp_path: Path) -> None:

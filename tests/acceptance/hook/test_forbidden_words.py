@@ -22,8 +22,8 @@ OLD = "import os\n\nconnect_mysql()\n"
 def project(root: Path) -> Path:
     for record in root.glob(".orbit/learnings/*/learning.yaml"):
         record.unlink()
-    decide(root, MYSQL, {**MYSQL, "id": "any", "text": {"words": ["todo"], "ignore_case": True, "where": "any"},
-                         "passes": ["x"], "fails": ["# TODO"]}, scope={"paths": ["docs/**"]})  # fmt: skip
+    decide(root, MYSQL, {**MYSQL, "id": "any", "text": {"words": ["draft"], "ignore_case": True, "where": "any"},
+                         "passes": ["x"], "fails": ["# Draft"]}, scope={"paths": ["docs/**"]})  # fmt: skip
     decide(root, {**MYSQL, "text": {"words": ["psycopg"]}, "fails": ["psycopg"]}, status="proposed", number=2)
     write(root, "src/a.py", OLD)
     bring_up_to_date(root)
@@ -42,9 +42,9 @@ TOLD = {
         {"old_string": "\n\n", "new_string": "\nMySQLdb.x\n"}]}),
     "a here-document": ("Bash", {"command": "cd src && cat > b.py <<'EOF'\nconnect_mysql()\nEOF\n"}),
     "a patch": ("apply_patch", {"input": "*** Begin Patch\n*** Update File: src/a.py\n+MySQLdb\n*** End Patch"}),
-    "any place, any case": edit("import os  # ToDo\n"),
+    "any place, any case": edit("import os  # DRAFT\n"),
     "a part of a file that has one": ("edit_file", {"file_path": "src/a.py", "code_edit": "connect_mysql()\n"}),
-    "many on one line": ("Write", {"file_path": "src/b.py", "content": "x=connect_mysql;" * 10_000}),
+    "many on one line": ("Write", {"file_path": "src/b.py", "content": "x=connect_mysql;" * 60_000}),
     "one more in a file that has one": edit("connect_mysql()\nconnect_mysql()\n", "connect_mysql()\n"),
 }  # fmt: skip
 QUIET = {

@@ -388,6 +388,10 @@ HOSTILE: dict[str, bytes] = {
     "no UTF-8": b"\xff\xfe\xed\xa0\x80 print(1)",
     "open comments": b"/*" * 500_000,
     "open strings": b'"""\'' * 250_000,
+    "a long sum": b"if " + b"a+" * 900 + b"a:\n    pass\n",
+    "many matches": b"print(;" * 20_000,
+    "many imports": b"import a;" * 20_000,
+    "open brackets": b"[/" * 500_000,
 }
 EVIL = (
     {"id": "redos", "in": ["**"], "text": {"regex": "(a+)+$", "where": "any"}, "passes": ["b"], "fails": ["a"]},

@@ -47,8 +47,9 @@ def test_sessions_and_agents_do_not_share(root: Path) -> None:
     assert shown(root, "s", "a") == []
     assert shown(root, "s", "b") == ["a"]
     assert shown(root, "t") == []
-    assert shown(root, "s", agent="x") == []
+    assert shown(root, "s", "org:ADR-0001", agent="x") == []
     assert shown(root, "s") == ["a", "b"]
+    assert shown(root, "s", agent="x") == ["org:ADR-0001"]
 
 
 def test_a_torn_line_costs_no_other(root: Path) -> None:

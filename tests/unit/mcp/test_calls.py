@@ -2,13 +2,14 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.files import commit, events, write
+from tests.files import commit, configure, events, write
 from tests.unit.enforce.test_run import NO_PRINT, decide
 
 from orbit_registry.cli.main import run
@@ -157,6 +158,23 @@ def test_what_waits_is_changed_and_linked(call: Call, root: Path) -> None:
     assert "labels" not in output
     assert (output["scope"], output["body"]) == ({"paths": ["src/a.py"], "tags": ["t"]}, "Why.")
     assert output["links"] == [{"rel": "related_to", "to": entry}]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("supersede", {"fields": {"summary": "Not here"}}), ("update", {"fields": {"body": "Not here."}}),
+     ("link", {"rel": "overrides"})],
+)  # fmt: skip
+def test_an_agent_does_not_override_an_inherited_record(call: Call, root: Path, tool: str, arguments: Any) -> None:
+    configure(root, "extends: [{name: org, from: ../org}]\n")
+    entry = learnings(root)[0]
+    copy = root / f".orbit/inherited/org/learnings/{entry}"
+    shutil.copytree(root / f".orbit/learnings/{entry}", copy)
+    file = copy / "learning.yaml"
+    file.write_text(re.sub("(?m)^uid: .*", f"uid: {'a' * 32}", file.read_text("utf-8")), "utf-8")
+    added = data(call("orbit.learning.add", summary="Look twice", scope={"tags": ["t"]}, confirm=True))
+    names = {"id": added["id"], "to": f"org:{entry}"} if tool == "link" else {"id": f"org:{entry}"}
+    assert "orbit link ID overrides" in str(call(tool, **names, **arguments).structured)
 
 
 def test_an_update_of_what_holds_proposes_another(call: Call, root: Path) -> None:

@@ -58,7 +58,8 @@ def diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
     where = printable(str(diagnostic.location))
     yield f"{where}: {diagnostic.severity} {diagnostic.rule} {printable(diagnostic.message)}"
     if diagnostic.hint:
-        yield f"    {printable(diagnostic.hint)}{' (--fix does it)' if diagnostic.fixable else ''}"
+        does_it = " (--fix does it)" if diagnostic.fixable and "--fix" not in diagnostic.hint else ""
+        yield f"    {printable(diagnostic.hint)}{does_it}"
 
 
 def _summary(outcome: CheckOutcome) -> str:

@@ -54,7 +54,7 @@ def push_command(
     orbit fleet push /srv/lake --repository example/shop --dry-run
     """
     registry = open_registry()
-    lake = Lake(dest, create=not dry_run)
+    lake = Lake(dest, create=not dry_run, may_be_new=True)
     result = push(registry.workspace, lake, repository=repository, commit=commit, force=force, dry_run=dry_run)
     following = [] if dry_run else [f"orbit fleet query 'FROM repositories' --lake {quote(dest)}"]
     emit(output, {**result.as_data(), "dry_run": dry_run}, _push_text(result, dry_run), next_commands=following)

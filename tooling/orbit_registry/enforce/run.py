@@ -23,11 +23,11 @@ from orbit_registry.formats.yaml import position_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import count_matches
-from orbit_registry.repository.codec import data_in
-from orbit_registry.repository.inherited import source_of
+from orbit_registry.repository.codec import data_in, list_in
+from orbit_registry.repository.inherited import namespaced, source_of
 from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import inside, read_bytes, walk
-from orbit_registry.workspace.workspace import CONFIG, ORBIT, Workspace
+from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspace
 
 TIME_LIMIT_SECONDS = 60.0
 
@@ -134,17 +134,30 @@ def _at_base(workspace: Workspace, records: Sequence[Record], change: Change) ->
     by_uid = {record.uid: record for record in records}
     git = workspace.git
     paths = [path for path in change.before if path.startswith(f"{ORBIT}/")]
+    paths += _copies_left(workspace, change) if CONFIG in paths else []
     names = {f"{change.base}:{git.prefix}{path}": path for path in paths}
     for name, content in git.blobs(names, check=False).items():
-        path = names[name]
-        kind = workspace.kinds.of_plural(path.split("/")[1])
+        path, source = names[name], source_of(names[name])
+        home = f"{INHERITED}/{source}/" if source else f"{ORBIT}/"
+        kind = workspace.kinds.of_plural(path.removeprefix(home).split("/")[0])
         data = data_in(content.decode("utf-8", "replace")) if kind is not None else None
         if kind is None or data is None or not kind.schema.is_valid(data):
             continue
+        data = namespaced(data, source) if source else data
         current = by_uid.get(str(data["uid"]))
         earlier = Record(kind, data, path)
         if earlier.phase == "live" and (current is None or current.phase != "closed"):
             yield from checks_of(Record(kind, {**data, "id": current.id}, current.path) if current else earlier)
+
+
+def _copies_left(workspace: Workspace, change: Change) -> list[str]:
+    """Return the copies, in the commit that a change starts from, of sources that it takes out of `extends`."""
+    git = workspace.git
+    name = f"{change.base}:{git.prefix}{CONFIG}"
+    text = git.blobs([name], check=False).get(name, b"").decode("utf-8", "replace")
+    before = {entry.get("name") for entry in list_in(data_in(text) or {}, "extends") if isinstance(entry, Mapping)}
+    gone = before - {entry.name for entry in workspace.config.extends}
+    return [path for path in git.files_at(change.base, INHERITED) if source_of(path) in gone] if gone else []
 
 
 def _add_weakened(
@@ -224,7 +237,8 @@ class _Report:
         title = f" ({check.record.title})" if check.say != check.record.title else ""
         message = f"{what} breaks {check.record.id}{title}: {check.say}"
         other = "override" if check.record.origin else "supersede"
-        hint = hint or f"write `orbit: allow {check.record.id} because …` if it is right here, or {other} the decision"
+        hint = hint or f"write `orbit: allow {check.record.id} because …` if it is right here"
+        hint += f", or {other} the decision"
         code = "ORB1005"
         if is_bare:
             code, hint = "ORB1006", f"add the reason: `orbit: allow {check.record.id} because …`"
@@ -331,11 +345,11 @@ class _Tree:
                 if finder.is_reference:
                     self.report.add(check, "ORB1009", what)
                 elif not path:
-                    hint = "add the file, or supersede the decision"
+                    hint = "add the file"
                     location = self.report.place(check.record, ("checks", check.number))
                     self.report.break_of(check, what, location, hint=hint)
                 else:
-                    hint = "move or rename the file, leave it out with `except:`, or supersede the decision"
+                    hint = "move or rename the file" + ("" if check.record.origin else ", leave it out with `except:`")
                     self.report.break_of(check, what, Location(path), hint=hint)
 
     def _new_in_tree(self, check: DecisionCheck, finder: Survey, scope: Sequence[str]) -> list[tuple[str, str]]:
@@ -402,7 +416,8 @@ class _Tree:
                     had_match = any(name in value.matches for value in self._before.values())
                     is_lost = had_match if self.change is not None else bool(paths)
                     if is_lost and name not in has_match and not self._has_match(check, finder, values):
-                        self.report.break_of(check, "a missing entry", self.report.place(check.record, ()))
+                        place = self.report.place(check.record, ())
+                        self.report.break_of(check, "a missing entry", place, hint="add it")
                 else:
                     self._missing(check, paths, values)
                 continue
@@ -486,7 +501,7 @@ class _Tree:
         """Add the files without what a check demands."""
         for path in paths:
             if not (values[path].matches.get(check.name) or check.name in values[path].not_run):
-                self.report.break_of(check, f"`{path}`", Location(path, Position(1)))
+                self.report.break_of(check, f"`{path}`", Location(path, Position(1)), hint="add what it lacks")
 
     def _unused(self, path: str, allow: Allow, names: Sequence[str]) -> None:
         check = next((self.checks[name][0] for name in names if allow.name in (name, name.partition("/")[0])), None)

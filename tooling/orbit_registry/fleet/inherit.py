@@ -21,6 +21,7 @@ from orbit_registry.errors import (
 )
 from orbit_registry.fleet.database import query
 from orbit_registry.fleet.lake import Lake
+from orbit_registry.fleet.push import refuse_unread
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml import dump, load
 from orbit_registry.formats.yaml_edit import rewrite
@@ -87,6 +88,7 @@ def update(workspace: Workspace, name: str | None, *, dry_run: bool = False) -> 
             {**entry, "digest": digests.get(entry["name"], entry.get("digest", ""))} for entry in config["extends"]
         ]
         entries = [{key: value for key, value in entry.items() if value} for entry in entries]
+        changes.put(f"{INHERITED}/.gitattributes", "* -text\n")  # other line ends would be another copy
         changes.put(CONFIG, rewrite(text, {**config, "extends": entries}, order=config_schema().properties))
         if not dry_run:
             write_step(workspace, UPDATE, changes.changes, taken_over=True)
@@ -105,7 +107,7 @@ def _planned(workspace: Workspace, changes: ChangeSet, entry: Extension, files: 
     )
     return Update(
         entry.name,
-        entry.address,
+        entry.public_address,
         entry.digest,
         copy_digest((path, hashlib.sha256(text.encode()).hexdigest()) for path, text in files.items()),
         len(new),
@@ -131,14 +133,17 @@ def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]
             Git(workspace.root).run("clone", *arguments, settings=("-c", "protocol.ext.allow=never"))
         except GitError as error:
             hint = "see that the address is right and that you may read it: `git ls-remote ADDRESS`"
-            raise LakeError(f"{entry.name}: {entry.address} can't be fetched: {error.message}", hint=hint) from None
+            cause = error.message.replace(entry.address, entry.public_address)
+            raise LakeError(f"{entry.name}: {entry.public_address} can't be fetched: {cause}", hint=hint) from None
         try:
             source = find_workspace(clone)  # it follows no link, which could lead to records of this machine
         except (WorkspaceNotFoundError, ForeignWorkspaceError) as error:
             hint = "run `orbit init` in that repository, and commit its records"
-            raise LakeError(f"{entry.name}: {entry.address} has no records of Orbit", hint=hint) from error
+            raise LakeError(f"{entry.name}: {entry.public_address} has no records of Orbit", hint=hint) from error
         unfiltered = not source.config.publish.is_set
-        rows = shared_rows(source, Reading(source), unfiltered=unfiltered, only_shown=True)
+        reading = Reading(source)
+        refuse_unread(reading, f"{entry.name}: ")
+        rows = shared_rows(source, reading, unfiltered=unfiltered, only_shown=True)
         yield from map(json.loads, rows.shared.get("records", ()))
 
 
@@ -168,10 +173,12 @@ def copied_files(kinds: KindTable, source: str, rows: Iterable[Mapping[str, str]
         if kind.in_record:
             copy[kind.prose] = text
         yaml_text = dump(ordered(copy, kind.schema.properties))
-        if decode_record(yaml_text, kind, path, explain=False)[0] is not None:
-            files[path] = yaml_text
-            if kind.in_document and text:
-                files[f"{path.rpartition('/')[0]}/{BODY}"] = f"{text}\n"
+        if decode_record(yaml_text, kind, path, explain=False)[0] is None:
+            hint = "upgrade Orbit here, or push the records with the version that is here"
+            raise LakeError(f"{source}: this Orbit can't read {record_id}", hint=hint)
+        files[path] = yaml_text
+        if kind.in_document and text:
+            files[f"{path.rpartition('/')[0]}/{BODY}"] = f"{text}\n"
     return files
 
 

@@ -73,9 +73,10 @@ class Bucket:
 class Lake:
     """One lake; every method reads its manifests anew."""
 
-    def __init__(self, address: str, *, create: bool = False) -> None:
+    def __init__(self, address: str, *, create: bool = False, may_be_new: bool = False) -> None:
         self.store = Store(address)
         self._create = create
+        self._may_be_new = create or may_be_new
         self.unreadable: set[str] = set()  # damaged manifests of the buckets that were read
 
     @cached_property
@@ -86,10 +87,12 @@ class Lake:
             LakeError: there is no lake, or a newer version wrote it.
         """
         mark = self.store.read([MARK]).get(MARK)
-        if mark is None and self._create:
+        if mark is None and self._may_be_new:
             if (name := self.store.foreign_file()) not in (None, MARK):
                 message = f"{self.store.address} is no lake: it has {name} and no {MARK}"
                 raise RefusedError(message, hint="give an empty folder, or one that does not exist yet")
+            if not self._create:
+                return BUCKETS
             text = json.dumps({"format": "orbit-lake", "version": 1, "buckets": BUCKETS})
             self.store.create(MARK, text.encode())
             mark = self.store.read([MARK]).get(MARK)

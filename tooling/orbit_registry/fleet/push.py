@@ -165,12 +165,17 @@ def _commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:
     return commit or str(name), format_time(parse_time(time_text) if time_text else datetime.now(UTC))
 
 
+def refuse_unread(reading: Reading, label: str = "") -> None:
+    """Raise where records can't be read: those who take the others would lose them without a word."""
+    if unread := [problem for problem in reading.collection.problems if hides_record(problem)]:
+        message = f"{label}records can't be read, the first: {unread[0].location}: {unread[0].message}"
+        raise RefusedError(message, hint="correct what `orbit check` reports there, then run this again")
+
+
 def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
     """Return the rows of each record that others may read, by table."""
     reading = Reading(workspace)
-    if unread := [problem for problem in reading.collection.problems if hides_record(problem)]:
-        message = f"records can't be read, the first: {unread[0].location}: {unread[0].message}"
-        raise RefusedError(message, hint="correct what `orbit check` reports; the lake would lose them")
+    refuse_unread(reading)
     rows = shared_rows(workspace, reading, unfiltered=not workspace.config.publish.is_set, only_shown=True)
     result: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     reasons: dict[tuple[object, object, object], object] = {}

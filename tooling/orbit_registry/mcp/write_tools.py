@@ -9,6 +9,7 @@ from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.mcp.read_tools import clean
 from orbit_registry.mcp.tools import WITHHELD, ToolCall, ToolResult, own_fields
+from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations import adr as adrs
@@ -107,6 +108,7 @@ def update(call: ToolCall) -> ToolResult:
     """Change a pending record; for a live one, propose a replacement."""
     record = _record_named(call, "id")
     changes = call_fields(record.kind, call, new=False)
+    _refuse_inherited(record)
     if record.phase == "closed":
         raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="`add` a new record")
     if record.phase == "pending":
@@ -130,6 +132,7 @@ def supersede(call: ToolCall) -> ToolResult:
     old = _record_named(call, "id")
     if old.phase != "live":
         raise RefusedError(f"{old.id} is {old.status.name}: it holds nothing to replace", hint="`add` a new record")
+    _refuse_inherited(old)
     if not call.text("by"):
         return _propose(call, old.kind, call_fields(old.kind, call, new=True), instead_of=old)
     new = _record_named(call, "by")
@@ -142,6 +145,12 @@ def supersede(call: ToolCall) -> ToolResult:
     return _written_result(call, change(call, new, _replacement_edit(old)), old)
 
 
+def _refuse_inherited(record: Record) -> None:
+    if record.origin:
+        hint = f"`add` a decision; a person runs `orbit link ID overrides {record.id} --reason TEXT`"
+        raise RefusedError(f"{record.id} is inherited; it is changed where it comes from", hint=hint)
+
+
 def link(call: ToolCall) -> ToolResult:
     """Link a pending record to another."""
     record, to = _record_named(call, "id"), _record_named(call, "to")
@@ -150,6 +159,8 @@ def link(call: ToolCall) -> ToolResult:
         raise RefusedError(f"{record.id} is {record.status.name}; an agent changes only what waits", hint=hint)
     if record.uid == to.uid:
         raise RefusedError(f"{record.id} can't be linked to itself", hint="name another record in `to`")
+    if call.text("rel") == OVERRIDES:
+        _refuse_inherited(to)
     return _written_result(call, change(call, record, _link_edit(call.text("rel"), to.id)))
 
 

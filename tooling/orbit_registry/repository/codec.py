@@ -46,7 +46,7 @@ def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> 
     if folder != record.id:
         message = f"the record {record.id} is in the folder {folder}/"
         where = Location(path, position_of(text, ("id",)))
-        hint = f"rename the folder to {record.id}/, or correct the id"
+        hint = f"rename the folder to {record.id}/, or correct the id; delete it if it is a copy of {record.id}"
         return None, [Diagnostic(MISPLACED, Severity.ERROR, message, where, hint, record.id)]
     return record, []
 

@@ -48,7 +48,7 @@ def write_step(
 def refuse_inherited(workspace: Workspace, *paths: str) -> None:
     """Raise where a path is that of an inherited record, which is changed where it comes from."""
     for source in filter(None, map(source_of, paths)):
-        address = next((each.address for each in workspace.config.extends if each.name == source), "elsewhere")
+        address = next((each.public_address for each in workspace.config.extends if each.name == source), "elsewhere")
         hint = "to decide otherwise here, add a record and link it: `orbit link ID overrides ID --reason TEXT`"
         raise RefusedError(f"records of {source} are inherited from {address}; change them there", hint=hint)
 

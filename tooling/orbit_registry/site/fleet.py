@@ -41,7 +41,7 @@ def _pages(lake: Lake, title: str) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each page, the first page first."""
     answers = report(lake, None, rows=MOST)
     repositories, decisions = (query(lake, sql) for sql in (_REPOSITORIES, _DECISIONS))
-    home = [f"# {_text(title)}", f"{len(repositories.rows)} repositories, {len(decisions.rows)} decisions."]
+    home = [f"# {_text(title)}", f"Repositories: {len(repositories.rows)}. Decisions: {len(decisions.rows)}."]
     home += [part for each in answers if each.question.name in HOME for part in _answer(each, "##")]
     home += ["## Repositories", _table(repositories.columns, repositories.rows)]
     yield "index.md", "\n\n".join(home)

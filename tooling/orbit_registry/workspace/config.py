@@ -201,6 +201,11 @@ class Extension:
     repository: str = ""
     digest: str = ""  # of the copy here; empty before the first `orbit fleet update`
 
+    @property
+    def public_address(self) -> str:
+        """The address without a user's name and token."""
+        return re.sub(r"(?<=//)[^/@]*@", "", self.address)
+
 
 @dataclass(frozen=True, slots=True)
 class TasksConfig:

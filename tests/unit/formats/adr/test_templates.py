@@ -47,6 +47,14 @@ def test_a_front_matter_stays_yaml_whatever_the_title() -> None:
     )
 
 
+def test_a_template_states_the_status_in_front_matter_alone() -> None:
+    head = "---\nstatus: accepted\n---\n\n# 1. Use one store\n\n> **Status: accepted.** Applies since May.\n"
+    text = f"{head}\n## Decision\n\nOne.\n"
+    template = template_from(text, "docs/adr/0001-use-one-store.md")
+    assert template is not None
+    assert (template.count("$status"), "accepted" in template) == (1, False)
+
+
 def test_a_template_keeps_the_dress_and_drops_the_prose() -> None:
     text = (CASES / "log.md").read_text(encoding="utf-8")
 

@@ -8,7 +8,7 @@ from typing import Any
 from orbit_registry.enforce.kind import CheckKind, Fields, Finder, InvalidCheckError, Match, NotRunError, match_at
 from orbit_registry.enforce.syntax import EXTENSIONS, SAME_PATTERNS, language_of
 
-DEEPEST = 2_000  # nested brackets above which a `rule:` is not run: ast-grep's relations are quadratic in them
+DEEPEST = 2_000  # nested brackets above which a file is not parsed: errors and relations take quadratic time in them
 _WORD = re.compile(r"\$*\w{3,}")
 _BRACKET = re.compile(r"[\[({})\]]")
 
@@ -20,6 +20,8 @@ def parsed(text: str, language: str) -> Any:
         from ast_grep_py import SgRoot
     except ImportError:
         raise NotRunError("code patterns need ast-grep: install `orbit-registry[enforce]`") from None
+    if sum(map(text.count, "([{")) > DEEPEST and _depth(text) > DEEPEST:
+        raise NotRunError(f"more than {DEEPEST:,} nested brackets")
     return SgRoot(text, language).root()
 
 
@@ -44,8 +46,6 @@ def _make(fields: Fields, must: str) -> Finder:
     def find(path: str, text: str) -> Iterator[Match]:
         if needle and needle not in text:
             return
-        if "rule" in fields and _depth(text) > DEEPEST:
-            raise NotRunError(f"more than {DEEPEST:,} nested brackets")
         for node in parsed(text, language_of(path) or language).find_all(config=config):
             span = node.range()
             yield match_at(text, span.start.index, span.end.index)

@@ -158,10 +158,13 @@ def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
     text, lines = document.text, document.lines
     edits: list[tuple[Span, str]] = []
     line_numbers: set[int] = set()
+    in_front = any(fact.key == "status" and fact.style == "front-matter" for fact in entry.facts)
     for fact in entry.facts:
         if fact.style in ("front-matter", "section", "badge"):
             continue
-        if fact.key == "statement":
+        if fact.key == "statement" and in_front:
+            edits.append((fact.span, ""))  # a change of the status writes front matter alone
+        elif fact.key == "statement":
             keys = [part.key for part in read_statement(text, fact.span, "line")]  # split like the old one
             parts = ["$status", *(f"${key}" for key in ("date", "tasks") if key in keys)]
             edits.append((fact.span, " · ".join(parts)))
