@@ -77,15 +77,15 @@ def _count(pattern: str, text: str, file: str, where: str) -> int:
     """Return how often a word is in a text; with `where` "code" not in comments and strings, as far as a line tells."""
     word, text = pattern[1:], text if pattern[0] == EXACT else text.casefold()
     marks = _MARKS.get(file.rpartition(".")[2].lower(), ()) if where == "code" else ()
-    count, at = 0, text.find(word)
+    count, offset = 0, text.find(word)
     for _ in range(MOST_HITS):
-        if at < 0:
+        if offset < 0:
             break
-        end, start = at + len(word), max(at - LONGEST_HEAD, 0)
-        head = text[max(text.rfind("\n", start, at) + 1, start) : at]
-        has_borders = not (_is_inside(text[at - 1 : at], word[0]) or _is_inside(text[end : end + 1], word[-1]))
+        end, start = offset + len(word), max(offset - LONGEST_HEAD, 0)
+        head = text[max(text.rfind("\n", start, offset) + 1, start) : offset]
+        has_borders = not (_is_inside(text[offset - 1 : offset], word[0]) or _is_inside(text[end : end + 1], word[-1]))
         count += has_borders and not (marks and _is_quoted_or_comment(head, marks))
-        at = text.find(word, at + 1)
+        offset = text.find(word, offset + 1)
     return count
 
 

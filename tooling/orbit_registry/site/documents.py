@@ -332,7 +332,9 @@ class ProseLoader:
         document = self.documents.by_path.get(source.path) if source else None
         span = document.locate(source.heading) if document and source else None
         if document is None or span is None:
-            return RecordText(self._body(record), record.body_path, 1)
+            text = self._body(record)
+            start = len(status[0]) if record.origin and (status := _STATUS.match(text)) else 0
+            return RecordText(text[start:], record.body_path, 1 + text.count("\n", 0, start))
         text, begins = document.prose(span), span[0]
         start = document.text.find(text, begins) if text else begins
         first = document.text.count("\n", 0, max(start, 0)) + 1
