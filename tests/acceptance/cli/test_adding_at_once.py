@@ -4,8 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,42 +12,44 @@ from filelock import FileLock
 
 from orbit_registry.registry import Registry
 
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/fd").exists() or int(version("filelock").partition(".")[0]) < 4,
-    reason="open files are looked up in /proc, and an older filelock has its own open for an instant at each try",
-)
 LEARNING = ("learning", "add", "--summary", "Mind the gap", "--yes")
+TELLS = """
+import os, runpy, sys
+lock, pipe = sys.argv.pop(1), int(sys.argv.pop(1))
+def watch(event, details):
+    global lock
+    if event == "open" and str(details[0]).endswith(lock):
+        lock = "\\0"
+        os.write(pipe, b"1")
+sys.addaudithook(watch)
+runpy.run_module("orbit_registry.cli.main", run_name="__main__", alter_sys=True)
+"""
+"""Runs `orbit`, and writes into a pipe when that first opens the lock: then it has compared and wants to write."""
 
 
-def begin(root: Path, *arguments: str, add: tuple[str, ...] = LEARNING) -> subprocess.Popen[str]:
-    """Start `orbit KIND add` and return it."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "orbit_registry.cli.main", *add, *arguments],
-        cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "ORBIT_LOCK_WAIT_SECONDS": "600"},
-    )  # fmt: skip
-
-
-def waits_for(process: subprocess.Popen[str], lock: Path) -> None:
-    """Return when a process has the lock's file open, which is when it has compared and wants to write."""
-    lock_path = str(lock.resolve())
-    while process.poll() is None:
-        links = Path(f"/proc/{process.pid}/fd")
-        with suppress(OSError):
-            if any(str(link.resolve()) == lock_path for link in links.iterdir()):
-                return
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(0.05)
+def at_once(root: Path, lock: Path, *commands: tuple[str, ...]) -> list[subprocess.Popen[str]]:
+    """Start `orbit` with each command's arguments, all of which compare before one of them can write."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    started = []
+    with FileLock(lock):
+        for command in commands:
+            reads, writes = os.pipe()
+            process = subprocess.Popen(
+                [sys.executable, "-c", TELLS, f"{os.sep}{lock.name}", str(writes), *command],
+                cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, pass_fds=[writes],
+                env={**os.environ, "ORBIT_LOCK_WAIT_SECONDS": "600"},
+            )  # fmt: skip
+            os.close(writes)
+            os.read(reads, 1)  # returns also where the process ends
+            os.close(reads)
+            started.append(process)
+    return started
 
 
 def answers_of_two(shell: Any, first: tuple[str, ...], second: tuple[str, ...]) -> list[dict[str, Any]]:
     """Return the answers of two commands that both compared before either could write, the successful one first."""
-    workspace = Registry.open(shell.root).workspace
-    workspace.lock.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(workspace.lock):
-        started = [begin(shell.root, "--format", "json", add=command) for command in (first, second)]
-        for process in started:
-            waits_for(process, workspace.lock)
+    lock = Registry.open(shell.root).workspace.lock
+    started = at_once(shell.root, lock, *((*command, "--format", "json") for command in (first, second)))
     answers = [json.loads(process.communicate(timeout=60)[0]) for process in started]
     assert sorted(process.returncode for process in started) == [0, 1]
     return sorted(answers, key=lambda answer: not answer["ok"])
@@ -77,11 +77,8 @@ def test_the_second_of_two_equal_decisions_is_refused(shell: Any) -> None:
 
 
 def test_what_says_something_else_is_added_beside_it(shell: Any) -> None:
-    workspace = Registry.open(shell.root).workspace
-    with FileLock(workspace.lock):
-        started = [begin(shell.root), begin(shell.root, "--body", "And the platform.")]
-        for process in started:
-            waits_for(process, workspace.lock)
+    lock = Registry.open(shell.root).workspace.lock
+    started = at_once(shell.root, lock, LEARNING, (*LEARNING, "--body", "And the platform."))
     for process in started:
         process.communicate(timeout=60)
 
