@@ -13,7 +13,6 @@ from itertools import compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.globs import Alternative, Anchor, Glob, anchors, literal_of, parse_glob
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook import index as reader
@@ -516,6 +515,8 @@ def _first_sentence(text: str) -> str:
 
 
 def _section(prose: str, key: str) -> str:
+    from orbit_registry.formats.adr.headings import section_key  # its patterns take 30 ms, and most syncs write nothing
+
     headings = list(_HEADING.finditer(prose))
     for position, heading in enumerate(headings):
         if section_key(heading["name"] or heading["run_in"]) == key:

@@ -228,14 +228,24 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) 
         ) from None
 
 
-def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None], events: Sequence[str] = ()) -> str:
-    """Write a snapshot file that must not exist yet, and return its digest; `events` are lines of the event log."""
+def write_database(
+    path: Path, rows: Rows, meta: Mapping[str, str | None], events: Sequence[str] = (), earlier: Path | None = None
+) -> tuple[str, dict[str, str]]:
+    """Write a snapshot file that must not exist yet; return its digest, and the hashes of an earlier one's records.
+
+    `events` are lines of the event log.
+    """
     try:
-        with engine() as connection, new_database(connection, path, rows):
-            fill_all(connection, {table: rows.of(table) for table in (*CONTENT, *LOCAL)}, path.parent)
-            if events:
-                fill_events(connection, "events", events)
-            return _fill_meta(connection, meta)
+        with engine() as connection:
+            hashes = _hashes_in(connection, earlier) if earlier is not None else {}
+            # Compression takes a tenth of the time to build and saves a third of a file that lasts until the next sync.
+            connection.execute("SET force_compression = 'uncompressed'")
+            with new_database(connection, path, rows):
+                fill_all(connection, {table: rows.of(table) for table in (*CONTENT, *LOCAL)}, path.parent)
+                if events:
+                    fill_events(connection, "events", events)
+                digest = _fill_meta(connection, meta)
+            return digest, hashes
     except OSError as error:
         refused = write_error(path, error)
         raise SnapshotError(refused.message, hint=refused.hint) from None
@@ -299,12 +309,11 @@ def _file_literal(path: Path) -> str:
     return quoted(text)
 
 
-def hashes_in(path: Path) -> dict[str, str]:
+def _hashes_in(connection: duckdb.DuckDBPyConnection, file: Path) -> dict[str, str]:
     """Return the paths of a snapshot's records, each with a hash of its rows; nothing where the file can't be asked."""
     try:
-        with engine() as connection:
-            connection.execute(f"ATTACH {_file_literal(path)} AS earlier (READ_ONLY)")
-            return dict(connection.execute("SELECT path, content_hash FROM earlier.records").fetchall())
+        connection.execute(f"ATTACH {_file_literal(file)} AS earlier (READ_ONLY)")
+        return dict(connection.execute("SELECT path, content_hash FROM earlier.records").fetchall())
     except duckdb.Error:
         return {}
 

@@ -158,14 +158,14 @@ def _rows(workspace: Workspace, reading: Reading, prose: ProseReading, skills: S
 def _publish(workspace: Workspace, folder: Path, rows: Rows, meta: Mapping[str, str | None], inputs: str) -> SyncResult:
     """Write a file, give it the next number and name it in the state file: from then on readers take it."""
     # DuckDB, and what asks it, cost more to import than it costs to find that nothing changed.
-    from orbit_registry.snapshot.export import event_lines, hashes_in, write_database
+    from orbit_registry.snapshot.export import event_lines, write_database
 
     previous = _current(folder)
-    before = hashes_in(folder / previous.file) if previous is not None else {}
     path = folder / f"snapshot-{_last_number(folder) + 1:06d}.duckdb"
     _remove_leftovers(folder, previous.file if previous is not None else "")
     temporary = folder / f"{TEMPORARY}{path.name}-{secrets.token_hex(4)}"
-    digest = write_database(temporary, rows, meta, event_lines(workspace.state))
+    earlier = folder / previous.file if previous is not None else None
+    digest, before = write_database(temporary, rows, meta, event_lines(workspace.state), earlier)
     try:
         temporary.rename(path)
         sync_folder(folder)
