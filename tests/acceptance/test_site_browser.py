@@ -122,6 +122,20 @@ def test_a_phone_has_room_for_fingers_and_all_numbers(home: str, tab: Tab) -> No
         assert page.evaluate(HIDDEN) == [], url
 
 
+SHIFTED = """() => new Promise((done) =>
+    new PerformanceObserver((list) => done(list.getEntries().map((entry) => entry.sources[0].node.outerHTML)))
+        .observe({ type: "layout-shift", buffered: true }) ?? setTimeout(done, 500, []))"""
+"""What moved after it was drawn first."""
+
+
+def test_nothing_moves_when_scripts_begin(home: str, tab: Tab) -> None:
+    tab.resized(PHONE)
+    for url in ("paths/", "adrs/"):
+        page = tab.go(home + url)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate(SHIFTED) == [], url
+
+
 def focused(page: Page) -> str:
     """Return what has the keyboard's focus: the class of the element, or of what is drawn in it."""
     return str(page.evaluate("(document.activeElement.className.baseVal ?? document.activeElement.className) || ''"))

@@ -187,6 +187,22 @@ def test_an_unreadable_record_is_named_and_hides_no_other(tmp_path: Path) -> Non
     assert not (out / "adrs/ADR-0005").exists()
 
 
+def test_a_document_that_is_not_utf8_is_named_in_every_build(tmp_path: Path) -> None:
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
+    write(root, "docs/adr/0001-use-git.md", "# Use git\n\nStatus: Accepted\n\nWe use git.\n")
+    file = root / ".orbit/adrs/ADR-0005/adr.yaml"
+    source = "source: {path: docs/adr/0001-use-git.md, format: madr}\n"
+    file.write_text(re.sub(r"(?m)^source:.*\n(?:[ ].*\n)*", "", file.read_text("utf-8")) + source, "utf-8")
+    assert "We use git." in text_of(build(root, out).out / "adrs/ADR-0005/index.html")
+    (root / "docs/adr/0001-use-git.md").write_bytes(b"# Use git\n\nCaf\xe9\n")
+    for _ in range(2):
+        (root / "README.md").touch()
+        problems = [problem for problem in build(root, out).diagnostics if problem.code == "SITE392"]
+        assert [(str(problem.location), problem.hint) for problem in problems] == [
+            ("docs/adr/0001-use-git.md:3:4", "save the file as UTF-8")
+        ]
+
+
 def test_the_database_is_there_to_download(tmp_path: Path) -> None:
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     build_site(Registry.open(root), out)

@@ -97,6 +97,7 @@
     const input = form.querySelector("input");
     const said = form.querySelector(".orbit-said");
     const answer = form.querySelector(".orbit-answer");
+    const hint = answer.firstElementChild; // paths to try
     const root = new URL(form.dataset.orbitRoot, location);
     const home = new URL(form.dataset.orbitExplorer, location);
     const whole = home.pathname === location.pathname;
@@ -112,16 +113,9 @@
     };
 
     const examples = () => {
-      const names = [...new Set(data.records.flatMap((record) => record.globs).map((glob) => glob.match(/^[^*?[{!]*/)[0]))];
-      const picked = names.filter(Boolean).slice(0, 3);
-      if (!picked.length) return;
-      const links = picked.flatMap((name, at) => {
-        const link = made("a", "", name);
-        link.href = `${home.href}?path=${encodeURIComponent(name)}`;
-        link.dataset.orbitPath = name;
-        return [at ? ", " : " ", link];
-      });
-      answer.replaceChildren(made("p", "orbit-hint", "Try", ...links, ", or in a terminal ", made("code", "", "orbit match PATH"), "."));
+      if (!hint) return;
+      hint.hidden = false;
+      answer.replaceChildren(hint);
     };
     const show = (found, path, words) => {
       said.textContent = words;

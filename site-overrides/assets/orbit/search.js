@@ -226,13 +226,17 @@ export const finder = ({ records, looks, names }, data) => {
   const { owners } = data.records;
   const look = (row) => looks[records[row][2]];
   const rowsOf = new Map(Object.entries(names));
+  records.forEach(([id], row) => {
+    const number = id.match(/-0*(\d+)$/)?.[1]; // which may be typed alone
+    if (number) rowsOf.set(number, [...(rowsOf.get(number) ?? []), row]);
+  });
   records.forEach(([id], row) => rowsOf.set(id.toLowerCase(), [row]));
   let plainTitles = null;
 
   /* Returns the records whose ids the text has, or begins, and the closed ones whose title it is. */
   const named = (text) => {
     const ids = text.toLowerCase().split(/\s+/).filter(Boolean).map((word) => word.replace(/^[.,;:!?()[\]'"`]+|[.,;:!?()[\]'"`]+$/g, "")).filter((word, _, { length }) => word.includes("-") || length === 1);
-    const rows = ids.flatMap((id) => rowsOf.get(id) ?? []);
+    const rows = ids.flatMap((id) => rowsOf.get(id.replace(/^#?0*(?=\d+$)/, "")) ?? []);
     const begun = rows.length || ids.length !== 1 || !ids[0].includes("-") ? [] : records.flatMap(([id], row) => (id.toLowerCase().startsWith(ids[0]) ? [row] : []));
     plainTitles ??= records.map(([, title]) => plain(title));
     const title = plain(text);

@@ -113,6 +113,7 @@ def _path_in(glob: str) -> str:
 def _console() -> str:
     places = f'data-orbit-duckdb="{relative(PAGE, FOLDER)}" data-orbit-snapshot="{relative(PAGE, "snapshot.duckdb")}"'
     return (
+        '<div class="orbit-wake">'
         '<p class="orbit-hint" data-orbit-asleep>The console needs scripts, and a site that a server serves: '
         "<code>python3 -m http.server</code> in its folder is one.</p>"
         f'<form class="orbit-console" {places} hidden>'
@@ -124,6 +125,6 @@ def _console() -> str:
         '<p><button type="submit" class="md-button md-button--primary">Run</button> '
         "<small>or Ctrl+Enter</small></p></div>"
         '<p class="orbit-said" role="status" aria-live="polite"></p>'
-        '<div class="orbit-answer" tabindex="0" role="region" aria-label="Answer" hidden></div></form>'
+        '<div class="orbit-answer" tabindex="0" role="region" aria-label="Answer" hidden></div></form></div>'
         f'<script src="{relative(PAGE, SCRIPT)}" type="module"></script>'
     )

@@ -1,6 +1,5 @@
 """Documents of the repository: mirrored pages, pages that show a record, and the prose of records."""
 
-import contextlib
 import json
 import re
 from collections import Counter
@@ -18,7 +17,7 @@ from orbit_registry.formats.position import Position
 from orbit_registry.formats.yaml import position_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
-from orbit_registry.repository.documents import Document, Documents, prose_in, with_prose
+from orbit_registry.repository.documents import Document, Documents, load_document, prose_in, with_prose
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.site.prose import Heading, Prose, TextOrigin, render
 from orbit_registry.site.sanitize import clean
@@ -29,9 +28,7 @@ from orbit_registry.site.words import tags_of, without_restated
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.cache import FileValue
 from orbit_registry.workspace.files import (
-    DOCUMENT_LIMIT,
     SKIPPED_FOLDERS,
-    Folders,
     document_text,
     inside,
     read_text,
@@ -274,16 +271,17 @@ class _DocumentCache(Mapping[str, Document]):
     """Documents by path, each parsed when it is first asked for; one that can't be read is absent."""
 
     def __init__(self, publication: Publication) -> None:
-        self._publication, self._root = publication, publication.workspace.root
-        self._folders = Folders(self._root)
+        self._publication = publication
         self._documents: dict[str, Document | None] = {}
+        self.problems: dict[str, Diagnostic] = {}
+        """Documents that exist and can't be read, by path."""
 
     def __getitem__(self, path: str) -> Document:
         if path not in self._documents:
-            text = None
-            if self._folders.contain(path):
-                with contextlib.suppress(OrbitError):
-                    text = self._publication.document(path, read_text(self._root / path, limit=DOCUMENT_LIMIT))
+            document = load_document(self._publication.workspace, path)
+            if isinstance(document, Diagnostic):
+                self.problems[path] = replace(document, code=UNREADABLE)
+            text = self._publication.document(path, document.text) if isinstance(document, Document) else None
             self._documents[path] = None if text is None else Document(path, text)
         document = self._documents[path]
         if document is None:
@@ -307,7 +305,8 @@ class ProseLoader:
 
     def __post_init__(self) -> None:
         self.root = self.publication.workspace.root
-        self.documents = Documents(_DocumentCache(self.publication))
+        by_path = _DocumentCache(self.publication)
+        self.documents, self._problems = Documents(by_path), by_path.problems
         self._stamp = cache(self._stamp_of)  # records of one log share a file
 
     def stamp(self, record: Record) -> str:
@@ -376,8 +375,14 @@ class ProseLoader:
             return record.prose
         return self.publication.text(self._with_prose(record).prose)
 
-    def relocated(self, record: Record, diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """Return findings in a field's text with the lines of the record's file, where that text is edited."""
+    def findings(self, record: Record, diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Return what is wrong with a record's text: that its document can't be read, and the findings in its prose.
+
+        Findings in a field's text get the lines of the record's file, where that text is edited.
+        """
+        unreadable = self._problems.get(record.source.path) if record.source else None
+        if unreadable:
+            return (unreadable, *diagnostics)
         if not diagnostics or not record.kind.in_record:
             return tuple(diagnostics)
         try:

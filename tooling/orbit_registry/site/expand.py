@@ -311,7 +311,7 @@ class Expansion:
         )
         facts = facts_of(content, url)
         value = [sorted(facts.ids), list(facts.targets), list(facts.foreign)]
-        return Content(html, value, self.loader.relocated(record, prose.diagnostics))
+        return Content(html, value, self.loader.findings(record, prose.diagnostics))
 
     def _described(self, url: str, title: str, description: str, record: Record | None) -> str:
         home = {"name": self.context.sources.title, "url": self.base_url or ""}
@@ -376,7 +376,7 @@ class Expansion:
         match name:
             case "paths":
                 scoped = any(record.globs for record in records)
-                return explorer.box(url, most=MOST_ON_A_LANDING) if scoped else ""
+                return explorer.box(url, records, MOST_ON_A_LANDING) if scoped else ""
             case "explorer":
                 return explorer.page_html(records)
             case "console":

@@ -4,9 +4,11 @@ Globs are parsed here, so that `explorer.js` only compares segments.
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
@@ -24,6 +26,8 @@ PAGE, DATA = "paths/", "paths.json"
 SCRIPT = "assets/orbit/explorer.js"
 MUST, CONSIDER, UNKNOWN, WAITING, HISTORY = "must", "consider", "unknown", "waiting", "history"
 MOST_FOLDERS, DEEPEST = 150, 3  # the tree of folders is a way in, not a listing: so many folders, so deep
+MOST_EXAMPLES = 3
+_WILD = re.compile(r"[*?\[{!]")
 
 
 def group_of(record: Record) -> str:
@@ -96,23 +100,32 @@ def _character(unit: object) -> Any:
     return unit if isinstance(unit, str) else 0
 
 
-def box(page: str, most: int | None = None) -> str:
-    """Return the form that asks for a path; `most` limits the records in its answer."""
+def box(page: str, records: Iterable[Record], most: int | None = None) -> str:
+    """Return the form that asks for a path; `most` limits the records in its answer, and hides what to try at first."""
     limit = f' data-orbit-most="{most}"' if most else ""
+    examples = _examples(page, records, hidden=bool(most))
     places = f'data-orbit-paths="{relative(page, DATA)}" data-orbit-root="{relative(page, "")}"'
     return (
         f'<form class="orbit-explorer" {places} data-orbit-explorer="{relative(page, PAGE)}"{limit} hidden>'
         '<label for="orbit-path">What applies to this path?</label>'
         '<input id="orbit-path" name="path" type="text" placeholder="src/app.py" autocomplete="off" spellcheck="false">'
-        '<p class="orbit-said" role="status" aria-live="polite"></p><div class="orbit-answer"></div></form>'
+        f'<p class="orbit-said" role="status" aria-live="polite"></p><div class="orbit-answer">{examples}</div></form>'
         "<noscript><p><code>orbit match PATH</code> says which records apply to a path.</p></noscript>"
         f'<script src="{relative(page, SCRIPT)}" defer></script>'
     )
 
 
+def _examples(page: str, records: Iterable[Record], *, hidden: bool) -> str:
+    """Return a few paths to try: it is part of the page, so that nothing moves when the script begins."""
+    names = dict.fromkeys(_WILD.split(glob, maxsplit=1)[0] for record in records for glob in record.globs)
+    links = (_link(relative(page, PAGE), name, escape(name)) for name in islice(filter(None, names), MOST_EXAMPLES))
+    start = f'<p class="orbit-hint"{" hidden" * hidden}>Try '
+    return f"{start}{', '.join(links)}, or in a terminal <code>orbit match PATH</code>.</p>" if any(names) else ""
+
+
 def page_html(records: Sequence[Record]) -> str:
     """Return the explorer's page: the form, and the folders that records name as a second way in."""
-    return f"{box(PAGE)}{_tree(records)}"
+    return f"{box(PAGE, records)}{_tree(records)}"
 
 
 def _tree(records: Sequence[Record]) -> str:
@@ -140,9 +153,13 @@ def _tree(records: Sequence[Record]) -> str:
 def _folder(name: str, count: int) -> str:
     depth = name.count("/") + 1 if name else 0
     label = escape(name.rpartition("/")[2] or "the whole project")
-    target = f"?path={quote(name + '/')}" if name else "?path="
-    link = f'<a href="{escape(target)}" data-orbit-path="{escape(name)}/">{label}/</a>' if name else f"<b>{label}</b>"
+    link = _link("", f"{name}/", f"{label}/") if name else f"<b>{label}</b>"
     return f'<li class="orbit-depth-{depth}">{link} <small>{count:,}</small></li>'
+
+
+def _link(explorer: str, path: str, label: str) -> str:
+    href = f"{explorer}?path={quote(path)}"
+    return f'<a href="{escape(href)}" data-orbit-path="{escape(path)}">{label}</a>'
 
 
 def glob_link(page: str, glob: str) -> str:

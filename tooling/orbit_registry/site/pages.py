@@ -61,7 +61,8 @@ def curated_pages(kinds: Sequence[Kind], title: str, names: Sequence[str]) -> di
         page_title, content, description = PAGES[name]
         pages[f"{name}/index.md"] = _titled(page_title, content, description.format(title))
     for kind in kinds:
-        front = {"title": kind.labels, "description": f"All {kind.labels.lower()} of {escape(title)}", "hide": HIDDEN}
+        name = f"All {kind.labels.lower()}"  # a page of the repository may be called as the kind is
+        front = {"title": name, "description": f"{name} of {escape(title)}", "hide": HIDDEN}
         pages[f"{kind.plural}/index.md"] = with_front_matter(front, f"# {kind.labels}\n\n{slot(f'index-{kind.name}')}")
     return pages
 

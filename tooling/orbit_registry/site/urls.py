@@ -79,8 +79,8 @@ def legacy_url(legacy_id: str) -> str:
 
 
 def record_url(plural: str, record_id: str) -> str:
-    """Return the page of a record: `adrs/ADR-0001/`."""
-    return f"{plural}/{safe_segment(record_id)}/"
+    """Return the page of a record: `adrs/ADR-0001/`, of an inherited one `adrs/org/ADR-0001/`."""
+    return "/".join([plural, *map(safe_segment, record_id.split(":")), ""])
 
 
 def document_url(path: str, docs: str | None = "docs", directories: bool = True) -> str:
