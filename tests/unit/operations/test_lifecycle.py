@@ -327,3 +327,33 @@ def test_a_superseded_document_keeps_its_form_of_status(adopted: tuple[Registry,
     assert [line for line in lines if not is_status(line)] == [line for line in text.split("\n") if not is_status(line)]
     outcome = Registry.open(registry.workspace.root).check()
     assert [str(diagnostic) for diagnostic in outcome.diagnostics if diagnostic.severity.value == "error"] == []
+
+
+SUPERSEDED_ALREADY = "---\nstatus: superseded\nsupersededBy: {}\n---\n\n# Use files\n\n## Context\n\nText.\n"
+
+
+@pytest.mark.parametrize(
+    ("neighbour", "before", "after"),
+    [
+        ('"0002"', "status: accepted\n", 'status: superseded\nsupersededBy: "0003"\n'),
+        ("2", "status: accepted\n", "status: superseded\nsupersededBy: 3\n"),
+        ("[ADR-0002]", "status: accepted\nsupersededBy:\n", "status: superseded\nsupersededBy: [ADR-0003]\n"),
+        ("the other one", "status: accepted\n", "status: superseded by [ADR-0003](0003-use-sqlite.md)\n"),
+    ],
+)
+def test_a_successor_is_named_as_the_neighbours_name_theirs(
+    registry: Registry, neighbour: str, before: str, after: str
+) -> None:
+    text = f"---\n{before}---\n\n# Use Postgres\n\n## Context\n\nText.\n"
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    (folder / "0001-use-files.md").write_text(SUPERSEDED_ALREADY.format(neighbour), "utf-8")
+    (folder / "0002-use-postgres.md").write_text(text, "utf-8")
+    registry.backfill()
+    registry.refresh()
+    new = registry.add_adr(NewAdr("Use SQLite", body=BODY)).record
+
+    registry.supersede("ADR-0002", new.id)
+
+    assert (folder / "0002-use-postgres.md").read_text("utf-8") == text.replace(before, after)
+    assert "ORB701" not in {finding.code for finding in Registry.open(registry.workspace.root).check().diagnostics}

@@ -185,7 +185,7 @@ def _edges(
             which = f": {', '.join(edge.candidates)}" if edge.candidates else ""
             statement = f"`{edge.rel.replace('_', ' ')} {edge.target}` is not a link between records"
             reason = f"{statement}: {with_step(edge.reason, which)}"
-            outcomes.append(Outcome("left", candidate.label, decision.id, reason))
+            outcomes.append(Outcome("changed", candidate.label, decision.id, reason))
     new_ids = {decision.id for decision in numbered}
     for record, candidate in adopted:
         found_now = read_edges(record, candidate.path, candidate.entry, targets, successions)

@@ -204,6 +204,7 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
         "tasks": words(entry.tasks),
         "deciders": words(entry.deciders),
         "labels": words(entry.tags),
+        "scope": {"paths": list(entry.paths)} if entry.paths else {},
         "feature": feature if is_feature and not is_decision_folder(feature or "") else None,
         "legacy_ids": list(decision.legacy_ids),
         "source": {name: value for name, value in source.items() if value is not None},

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.formats.adr.model import AdrDocument
-from orbit_registry.formats.adr.writer import set_date, set_status, set_title
+from orbit_registry.formats.adr.writer import set_date, set_status, set_successor, set_title, successor_field
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time
-from orbit_registry.operations.document_facts import STATUS_LIMIT
+from orbit_registry.operations.document_facts import STATUS_LIMIT, location_of
 from orbit_registry.repository import writer
 from orbit_registry.repository.codec import list_in
 from orbit_registry.repository.documents import Document, first_prompt, has_text, prompts_of, read_documents, whole
@@ -149,7 +149,8 @@ def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author 
         _refuse_supersession(records, old, new)
 
         words = _superseded_words(workspace, old, new)
-        document_changes, restated = _document_status(workspace, old, words, SUPERSEDED)
+        form = _successor_form(workspace, records, old)
+        document_changes, restated = _document_status(workspace, old, words, SUPERSEDED, (new, form) if form else None)
 
         def closed(data: dict[str, object]) -> Mapping[str, object]:
             return {**_with_id(data, "superseded_by", new.id), "status": SUPERSEDED, **restated}
@@ -211,9 +212,22 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
     return f"Superseded by [{new.id}]({link})"
 
 
+def _successor_form(workspace: Workspace, records: RecordSet, old: Record) -> tuple[str, str] | None:
+    """Return key and value by which the newest superseded document of the folder names its successor, if it does."""
+    folder = posixpath.dirname(old.source.path) if old.source is not None and old.kind.in_document else None
+    peers = [
+        record for record in records.of_kind(old.kind.name)
+        if record.superseded_by and record.source and posixpath.dirname(record.source.path) == folder
+    ]  # fmt: skip
+    documents = read_documents(workspace, peers)
+    homes = filter(None, map(documents.of, reversed(peers)))
+    return next(filter(None, (successor_field(document.text, entry) for document, entry in homes)), None)
+
+
 def _document_status(
-    workspace: Workspace, record: Record, words: str, status: str
-) -> tuple[list[FileChange], dict[str, str]]:
+    workspace: Workspace, record: Record, words: str, status: str,
+    successor: tuple[Record, tuple[str, str]] | None = None,
+) -> tuple[list[FileChange], dict[str, str]]:  # fmt: skip
     source = record.source
     if source is None or not record.kind.in_document:
         return [], {}
@@ -225,7 +239,9 @@ def _document_status(
         message = f"{record.id} follows {source.path}, and its text can't be found there; nothing was changed"
         raise RefusedError(message, hint="`orbit check` says what is missing; add that first")
     document, entry = home
-    text = set_status(document.text, entry, words)
+    number = location_of(successor[0]).number if successor is not None else None
+    text = set_successor(document.text, entry, number, successor[1]) if successor and number is not None else None
+    text = text or set_status(document.text, entry, words)
     now = entry_in(document.path, text, record)
     if now is None or now.status != status:
         message = f"{document.path} can't be changed automatically to say `{words}`; nothing was changed"

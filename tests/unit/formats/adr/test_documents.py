@@ -32,7 +32,7 @@ def _entry(text: str, entry: AdrDocument) -> dict[str, Any]:
         key: values[key]
         for key in ("title", "number", "status", "status_raw", "date", "date_raw", "date_source", "format", "anchor")
     }
-    summary |= {key: list(values[key]) for key in ("deciders", "tasks", "legacy_ids", "tags")}
+    summary |= {key: list(values[key]) for key in ("deciders", "tasks", "legacy_ids", "tags", "paths")}
     summary["line"] = entry.position.line
     summary["cost_line"] = entry.cost_position.line if entry.cost_position else None
     summary["relations"] = [

@@ -45,6 +45,8 @@ def only(text: str, path: str = "docs/adr/0001-x.md") -> AdrDocument:
         ("front_matter_crlf_bom", "Superseded by [ADR-1]: all", ": accepted\r\n", ': "superseded by [ADR-1]: all"\r\n'),
         ("lines", "deprecated", "Status: Accepted\n\n", "Status: Deprecated\n\n"),
         ("table_rows", "superseded by a|b", "| Accepted |", "| Superseded by a\\|b |"),
+        ("status_twice", "rejected", "status: accepted\n---\n\n# 4. Use one queue\n\n## Status\n\nProposed",
+         "status: rejected\n---\n\n# 4. Use one queue\n\n## Status\n\nRejected"),
         ("badge", "superseded by ADR-2", "status-accepted-bright", "status-superseded_by_ADR--2-bright"),
         ("status_section_empty", "accepted", "## Status\n\n## Con", "## Status\n\nAccepted\n\n## Con"),
         ("html_comment_header", "rejected", "Status: Accepted", "Status: Rejected"),

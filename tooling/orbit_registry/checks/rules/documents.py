@@ -270,8 +270,9 @@ def number_differs(context: CheckContext) -> Iterator[Diagnostic]:
 
 @check("ORB710", Severity.WARNING, "write proposed, accepted, rejected, deprecated, or superseded by ADR-NNNN")
 def status_unclear(context: CheckContext) -> Iterator[Diagnostic]:
-    """A document states a status that is none."""
-    return _problems(context, "adr-status-unknown", "ORB710")
+    """A document states a status that is none, or two that differ."""
+    yield from _problems(context, "adr-status-unknown", "ORB710")
+    yield from _problems(context, "adr-status-twice", "ORB710")
 
 
 @check("ORB711", Severity.WARNING, "write YYYY-MM-DD or YYYY-MM")

@@ -96,6 +96,7 @@ class AdrDocument:
     tasks: tuple[str, ...]
     legacy_ids: tuple[str, ...]
     tags: tuple[str, ...]
+    paths: tuple[str, ...]  # globs of the files that the decision is about
     relations: tuple[Relation, ...]
     sections: tuple[Section, ...]
     cost_position: Position | None

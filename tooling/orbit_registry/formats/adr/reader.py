@@ -100,6 +100,7 @@ def _assemble(header: Header, outline: Outline) -> AdrDocument:
         tasks=facts.values("tasks"),
         legacy_ids=facts.values("legacy_ids"),
         tags=facts.values("tags"),
+        paths=facts.values("paths"),
         relations=tuple(_relations(header, facts, sections, outline)),
         sections=sections,
         cost_position=find_cost(document, sections, outline.body),
@@ -281,6 +282,12 @@ def _problems(
             lines.position(status_fact.span.start),
             "write proposed, accepted, rejected, deprecated or superseded by ADR-NNNN",
         )
+    for other in repeated_statuses(facts.all, status_fact):
+        if status_fact is not None and normalise_status(other.raw)[0] != normalise_status(status_fact.raw)[0]:
+            here, there = (lines.position(fact.span.start) for fact in (other, status_fact))
+            message = f"the status is {_short(other.raw)} here and {_short(status_fact.raw)} in line {there.line}"
+            hint = f"line {there.line} counts: write its status here too, or delete one of the two"
+            yield Problem("adr-status-twice", message, here, hint)
     date_fact = facts.first("date", "status_date")
     if not is_dated and date_fact is not None and date_fact.raw.strip():
         is_open = is_of_two_orders(date_fact.raw)
@@ -299,6 +306,16 @@ def _problems(
             position,
             "make the heading and the file's name agree",
         )
+
+
+def repeated_statuses(facts: Iterable[Fact], winner: Fact | None) -> Iterator[Fact]:
+    """Yield the first known status in each style but the one that states the status that counts."""
+    styles = {winner.style if winner is not None else ""}
+    for fact in facts:
+        is_status = fact.key == "status" and fact.style not in styles and normalise_status(fact.raw)[0] != "unknown"
+        if is_status and not (winner and winner.span.start < fact.span.end and fact.span.start < winner.span.end):
+            styles.add(fact.style)
+            yield fact
 
 
 def _short(text: str) -> str:

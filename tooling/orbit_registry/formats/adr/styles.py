@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from urllib.parse import quote, unquote
 
+from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.header import (
     Field,
     Header,
@@ -20,8 +21,9 @@ from orbit_registry.formats.adr.model import Fact
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
 from orbit_registry.formats.adr.status_line import normalise_status, read_statement, value_facts
 from orbit_registry.formats.adr.vocabulary import KEY_OF, field_of, plain
+from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.markdown import Cell, Heading, Table, within
-from orbit_registry.formats.position import Span
+from orbit_registry.formats.position import Span, YamlProblemError
 
 _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
 _LINE_LEAD = re.compile(r"([ \t]{0,3}(?:[*+-][ \t]{1,4}|>[ \t]{0,3}))?(\*\*)?")
@@ -146,6 +148,9 @@ def _read_front_matter(header: Header) -> Iterator[Fact]:
         key = field_of(field.key)
         if field.key.lower() in ("links", "relations"):
             yield from _typed_links(header.text, field)
+        elif field.key.lower() == "affects":
+            paths = tuple(_affected_paths(field.line.of(header.text)))
+            yield Fact("paths", field.value, field.span, "front-matter", paths)
         elif key == "status":
             yield from _status_value(header.text, field)
         elif key is not None:
@@ -171,6 +176,19 @@ def _status_value(text: str, field: Field) -> Iterator[Fact]:
             yield Fact(fact.key, fact.raw, field.span, "front-matter", fact.values)
         elif fact.key == "date":
             yield Fact("status_date", fact.raw, field.span, "front-matter")
+
+
+def _affected_paths(text: str) -> Iterator[str]:
+    """Yield the globs of `affects: [{type: path, pattern: "src/**"}]`; other types name no files."""
+    try:
+        data = yaml.load(text)
+    except YamlProblemError:
+        return
+    items = data.get("affects") if isinstance(data, dict) else None
+    for item in items if isinstance(items, list) else ():
+        pattern = item.get("pattern") if isinstance(item, dict) and item.get("type") == "path" else None
+        if isinstance(pattern, str) and isinstance(parse_glob(pattern), Glob):
+            yield pattern
 
 
 def _typed_links(text: str, field: Field) -> Iterator[Fact]:

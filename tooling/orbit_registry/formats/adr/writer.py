@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.adr.headings import section_key, section_level, split_entry, split_title
 from orbit_registry.formats.adr.model import AdrDocument, AdrFile, Fact
-from orbit_registry.formats.adr.reader import STYLES, content_end, entry_header, read_document
-from orbit_registry.formats.adr.vocabulary import language_of, language_of_status
+from orbit_registry.formats.adr.reader import STYLES, content_end, entry_header, read_document, repeated_statuses
+from orbit_registry.formats.adr.vocabulary import field_of, language_of, language_of_status
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown
 from orbit_registry.formats.position import Span
 
@@ -115,6 +115,7 @@ def _line(text: str, fact: Fact) -> str:
 _PLAIN_STATUS = {"proposed", "accepted", "rejected", "deprecated", "superseded"}
 _STYLE_OF = {style.name: style for style in STYLES}
 _NUMBER = re.compile(r"\d{1,9}")
+_ONE_NUMBER = re.compile(r"""(["'\[ ]*(?:ADR-)?)(\d{1,9})(["'\] ]*)""", re.IGNORECASE)
 _STAMP = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?")
 _DATED_STATUS = re.compile(
     r"((?:19|20)\d\d-\d\d-\d\d[ \t,:–—-]{1,8})?([^\W\d_][^\d\r\n]{0,80}?)"
@@ -148,8 +149,34 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
     before, word, after = dated.groups("") if dated is not None else ("", fact.raw, "")
     capital = word.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
     value = _STYLE_OF[fact.style].render(fact, f"{before}{_with_case_of(status, capital=capital)}{after}")
-    apart = [span for span in removed if span.end <= fact.span.start or fact.span.end <= span.start]
-    return _splice(text, [(fact.span, value), *((span, "") for span in apart)])
+    edits = [(fact.span, value)]
+    for other in repeated_statuses(entry.facts, fact):
+        capital = other.raw.strip("*_ `")[:1].isupper()
+        edits.append((other.span, _STYLE_OF[other.style].render(other, _with_case_of(status, capital=capital))))
+    changed = [span for span, _ in edits]
+    apart = [span for span in removed if all(span.end <= other.start or other.end <= span.start for other in changed)]
+    return _splice(text, [*edits, *((span, "") for span in apart)])
+
+
+def successor_field(text: str, entry: AdrDocument) -> tuple[str, str] | None:
+    """Return key and value, as written, of the front-matter field that names the successor: `supersededBy: "0027"`."""
+    fields = entry_header(text, entry).fields if entry.format == "front-matter" else ()
+    return next(((each.key, each.span.of(text)) for each in fields if field_of(each.key) == "superseded_by"), None)
+
+
+def set_successor(text: str, entry: AdrDocument, number: int, form: tuple[str, str]) -> str | None:
+    """Return `text` as superseded, with its successor in a field of this form; None if the form is not one number."""
+    key, example = form
+    digits, own_field = _ONE_NUMBER.fullmatch(example), successor_field(text, entry)
+    if digits is None or entry.format != "front-matter" or own_field not in (None, (key, "")):
+        return None
+    value = f"{digits[1]}{number:0{len(digits[2])}d}{digits[3]}"
+    text = set_status(text, entry, "superseded")
+    line = re.compile(rf"^{re.escape(key)}[ \t]*:[ \t]*(?=\r?$)", re.MULTILINE).search(text) if own_field else None
+    if line is not None:
+        return f"{text[: line.start()]}{key}: {value}{text[line.end() :]}"
+    at = text.index("\n", entry.status_span.start if entry.status_span else 0) + 1
+    return f"{text[:at]}{key}: {value}{newline_of(text)}{text[at:]}"
 
 
 def _key_of_status(text: str, entry: AdrDocument) -> str:
