@@ -24,7 +24,7 @@
 Problems in users' records are values, not exceptions: see `model.diagnostic`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class OrbitError(Exception):
@@ -32,10 +32,12 @@ class OrbitError(Exception):
 
     exit_code = 1
 
-    def __init__(self, message: str, *, hint: str) -> None:
+    def __init__(self, message: str, *, hint: str, next_commands: Sequence[str] = ()) -> None:
+        """`next_commands` make sense instead."""
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.next_commands = next_commands
 
 
 class UsageError(OrbitError):

@@ -12,8 +12,9 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from orbit_registry import agents
 
@@ -208,7 +209,7 @@ def newest_first(paths: Iterable[Path]) -> list[Path]:
     return [path for _, path in sorted(dated, reverse=True)]
 
 
-def open_transcript(path: Path) -> BinaryIO:
+def open_transcript(path: Path) -> BufferedReader:
     """Open a plain file, never a link to one."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -3,6 +3,7 @@
 The project may name its own program. It read what tools and the web said, so its findings are always pending.
 """
 
+import hashlib
 import json
 import re
 from collections import Counter, deque
@@ -12,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.agents.agent import newest_first, transcript_readers
+from orbit_registry.agents.agent import newest_first, open_transcript, transcript_readers
 from orbit_registry.capture.candidates import Candidate, Provenance, propose
 from orbit_registry.capture.patterns import Finding, Observer
 from orbit_registry.capture.project import Project
@@ -156,6 +157,11 @@ def _agent_by_content(path: Path) -> str:
     return next(calls, "")
 
 
+def _digest(path: Path) -> str:
+    with open_transcript(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def capture(
     workspace: Workspace, records: Sequence[Record], transcripts: Sequence[tuple[str, Path]], *, dry_run: bool = False,
     on_progress: OnProgress | None = None,
@@ -185,11 +191,12 @@ def read_session(
     reader, session = READERS[agent], Session()
     read, observer = SessionRead(agent, path, session), Observer(project)
     latest: deque[TurnData] = deque(maxlen=MOST_TURNS)
-    digest = b""
+    digest = ""
     for transcript_path in (path, *reader.subagents(path)):
         progress = Progress()
         entries = entries_in(transcript_path, reader.entries, progress, on_progress)
         try:
+            digest = digest or _digest(transcript_path)
             session.is_agents |= transcript_path != path
             for turn in turns(entries, str(workspace.root), session):
                 observer.learn(turn)
@@ -204,7 +211,6 @@ def read_session(
         read.size += progress.done
         read.lines += progress.lines
         read.broken += progress.broken
-        digest = digest or progress.digest.digest()
     names = (session.id, path.name.partition(".")[0])
     session.id = next((name for name in names if _SESSION.fullmatch(name)), "")
     if session.folder and not Path(session.folder).resolve().is_relative_to(workspace.root.resolve()):
@@ -221,5 +227,5 @@ def read_session(
     except ProgramError as error:
         warnings.append(error.message)
     source = "web" if session.is_foreign else "test"
-    where = Provenance(source, agent, session.id, f"sha256:{digest.hex()}", workspace.git.commit("HEAD") or "")
+    where = Provenance(source, agent, session.id, f"sha256:{digest}", workspace.git.commit("HEAD") or "")
     return read, observer, [(finding, where) for finding in findings]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import BinaryIO, TypeVar
 
 from orbit_registry.agents.agent import Row, open_transcript, transcript_readers
 from orbit_registry.hook.context import TRIAL
@@ -19,6 +18,7 @@ from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import safe_name
 from orbit_registry.model.ids import is_shown_id
 from orbit_registry.workspace.event_log import LoggedEvent
+from orbit_registry.workspace.files import bounded_lines
 
 NEEDLE = re.compile(re.escape(START.strip("<>")).encode())
 """Part of every line that holds a block, however its brackets are escaped."""
@@ -71,13 +71,11 @@ Entry = TypeVar("Entry")
 
 @dataclass(slots=True)
 class Progress:
-    """How far a transcript was read: bytes, lines, unreadable lines, and the hash of the content."""
+    """How far a transcript was read: bytes, lines and unreadable lines."""
 
-    size: int = 0
     done: int = 0
     lines: int = 0
     broken: int = 0
-    digest: Any = field(default_factory=hashlib.sha256)
 
 
 def entries_in(
@@ -86,7 +84,6 @@ def entries_in(
 ) -> Iterator[Entry]:  # fmt: skip
     """Yield what `entries` makes of a transcript's lines, fill in `progress`, and report the bytes to `on_progress`."""
     with open_transcript(path) as file:
-        progress.size = os.fstat(file.fileno()).st_size
         for row in _objects(_rows(file, progress), progress):
             if on_progress is not None and progress.lines % 500 == 0:
                 on_progress(progress.done)
@@ -107,19 +104,14 @@ def _objects(lines: Iterable[bytes], counts: Progress | TranscriptRecords) -> It
 
 
 def _rows(file: BinaryIO, progress: Progress) -> Iterator[bytes]:
-    while progress.done < MOST_BYTES and (line := file.readline(LONGEST_ROW)):
-        is_whole = line.endswith(b"\n") or len(line) < LONGEST_ROW
+    for line, size in bounded_lines(file, LONGEST_ROW):
         progress.lines += 1
-        while line:
-            progress.done += len(line)
-            progress.digest.update(line)
-            if is_whole or line.endswith(b"\n"):
-                break
-            line = file.readline(LONGEST_ROW)
-        if is_whole and line.strip():
+        progress.done += size
+        progress.broken += line is None
+        if line is not None and line.strip():
             yield line
-        elif not is_whole:
-            progress.broken += 1
+        if progress.done >= MOST_BYTES:
+            return
 
 
 @dataclass(slots=True)

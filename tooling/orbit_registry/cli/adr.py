@@ -7,7 +7,7 @@ import click
 
 from orbit_registry.cli.fields import text_from
 from orbit_registry.cli.kind import add_synonym, kind_group, note_near, stated_headline
-from orbit_registry.cli.output import emit, format_option, may_ask, note_unreachable, open_registry, refuse
+from orbit_registry.cli.output import emit, format_option, may_ask, note_unreachable, open_registry
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
@@ -69,7 +69,7 @@ def add(
         values["status"] = "proposed"
 
     def admit(new: Record) -> None:  # runs under the lock: no record can be added meanwhile
-        _refuse_duplicate_title(registry, new, values["distinct_from"], output)
+        _refuse_duplicate_title(registry, new, values["distinct_from"])
 
     added = registry.add_adr(NewAdr(body=body, **values), admit=admit, dry_run=dry_run)
     record = added.record
@@ -87,7 +87,7 @@ def add(
     note_unreachable(registry, record)
 
 
-def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, ...], output: str) -> None:
+def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, ...]) -> None:
     records = registry.collection.records
     ids = {records.get(any_id).id for any_id in apart}
     title = normalised(new.title)
@@ -98,7 +98,7 @@ def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, .
     if same is not None:
         hint = f"`orbit show {same.id}`; if the two differ, add `--distinct-from {same.id}`"
         message = f"{same.id} ({same.status.name}) has the same title: {same.title}"
-        refuse(output, RefusedError(message, hint=hint), next_commands=[f"orbit show {same.id}"])
+        raise RefusedError(message, hint=hint, next_commands=[f"orbit show {same.id}"])
 
 
 add_synonym(group)

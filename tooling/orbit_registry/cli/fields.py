@@ -11,6 +11,7 @@ from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.kind import Kind
+from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.writer import FIXED
 from orbit_registry.workspace.files import RECORD_LIMIT, decode, read_text
 
@@ -172,10 +173,10 @@ def merged_edit(kind: Kind, values: Mapping[str, Any]) -> Callable[[dict[str, ob
         result = dict(data)
         for name, value in fields.items():
             if name == "scope" and isinstance(value, Mapping):
-                scope = as_mapping(result.get("scope"))
-                result["scope"] = {**scope, **{axis: _merge_lists(scope.get(axis), new) for axis, new in value.items()}}
+                scope = mapping_in(result, "scope")
+                result["scope"] = {**scope, **{axis: _merge_lists(scope, axis, new) for axis, new in value.items()}}
             else:
-                result[name] = _merge_lists(result.get(name), value)
+                result[name] = _merge_lists(result, name, value)
         for name, _, location in _LISTS:
             removed = values.get(f"remove_{name.replace('-', '_')}", ())
             if removed:
@@ -190,13 +191,15 @@ def merged_edit(kind: Kind, values: Mapping[str, Any]) -> Callable[[dict[str, ob
 _EMPTIABLE = frozenset(("scope", "labels", "evidence", "legacy_ids", "distinct_from"))
 
 
-def _merge_lists(current: object, value: object) -> object:
-    return _append_new(current, value) if isinstance(value, list) else value
+def _merge_lists(data: Mapping[str, object], name: str, value: object) -> object:
+    """Return a list with what is new added to the present one; any other value unchanged."""
+    present = list_in(data, name)
+    return [*present, *(entry for entry in value if entry not in present)] if isinstance(value, list) else value
 
 
 def _remove_entries(data: dict[str, object], location: str, removed: list[Any]) -> dict[str, object]:
     name, _, axis = location.partition(".")
-    entries = _as_list(as_mapping(data.get(name)).get(axis) if axis else data.get(name))
+    entries = list_in(mapping_in(data, name), axis) if axis else list_in(data, name)
     for unwanted in removed:
         matches = [entry for entry in entries if _matches(entry, unwanted)]
         if not matches:
@@ -205,7 +208,7 @@ def _remove_entries(data: dict[str, object], location: str, removed: list[Any]) 
         entries = [entry for entry in entries if entry not in matches]
     if not axis:
         return {**data, name: entries}
-    scope = {**as_mapping(data.get(name)), axis: entries}
+    scope = {**mapping_in(data, name), axis: entries}
     return {**data, name: {key: value for key, value in scope.items() if value not in ([], None)}}
 
 
@@ -218,20 +221,6 @@ def _matches(entry: object, pattern: object) -> bool:
 
 def _entry_words(entry: object) -> str:
     return f"{entry.get('kind')}:{entry.get('reference')}" if isinstance(entry, Mapping) else str(entry)
-
-
-def as_mapping(value: object) -> dict[str, object]:
-    """Return a mapping as a dictionary; anything else is an empty one."""
-    return dict(value) if isinstance(value, Mapping) else {}
-
-
-def _as_list(value: object) -> list[object]:
-    return list(value) if isinstance(value, (list, tuple)) else []
-
-
-def _append_new(current: object, added: object) -> list[object]:
-    present = _as_list(current)
-    return present + [entry for entry in _as_list(added) if entry not in present]
 
 
 def text_from(value: str) -> str:

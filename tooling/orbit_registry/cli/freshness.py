@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from orbit_registry.cli.output import emit, format_option, open_registry, plural, print_refusals, warn_of_unread
+from orbit_registry.cli.records import kind_name
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.model.freshness import FRESH, Cause, Freshness, State
 from orbit_registry.model.record import Record
@@ -26,8 +27,7 @@ def stale(kind: str | None, cause: tuple[str, ...], output: str) -> None:
     orbit stale --kind learning --cause fingerprint
     """
     registry = Registry.open()
-    if kind is not None:
-        kind = registry.workspace.kinds.named(kind).name
+    kind = kind_name(registry, kind)
     by_path = registry.freshness()
     records = [candidate for candidate in registry.collection.records if kind is None or candidate.kind.name == kind]
     listed = [

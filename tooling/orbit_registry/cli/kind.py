@@ -31,7 +31,6 @@ from orbit_registry.cli.output import (
     open_registry,
     plural,
     print_diagnostics,
-    refuse,
     warn_of_unread,
 )
 from orbit_registry.cli.records import (
@@ -361,15 +360,14 @@ def _add(
         apart = [neighbour.record.id for neighbour in near if neighbour.is_duplicate]
         fields |= {"distinct_from": [*draft.words("distinct_from"), *apart]} if apart else {}
     else:
-        _refuse_duplicate(output, kind, near, task)
+        _refuse_duplicate(kind, near, task)
     if dry_run:
         message = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}".rstrip("\n")
         emit(output, {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True}, message)
         note_near(near)
         note_unmatched(registry, draft)
         return
-    refuse = partial(_refuse_duplicate, output, kind, task=task)
-    peers = registry.collection.records.of_kind(kind.name)
+    peers, refuse = registry.collection.records.of_kind(kind.name), partial(_refuse_duplicate, kind, task=task)
     record = registry.add(kind.name, fields, admit=refusing_copies(registry.workspace, kind, peers, refuse))
     _print_added(record, output, near)
     note_unreachable(registry, record)
@@ -392,7 +390,7 @@ def note_near(near: Sequence[Neighbour]) -> None:
         click.echo(visible(f"near: {near_text(neighbour)}"), err=True)
 
 
-def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: str | None) -> None:
+def _refuse_duplicate(kind: Kind, near: Sequence[Neighbour], task: str | None) -> None:
     same = next((neighbour for neighbour in near if neighbour.is_duplicate), None)
     if same is None:
         return
@@ -401,11 +399,11 @@ def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: 
     vote = f"orbit {kind.name} vote {existing.id} --task {task or 'TASK'}"
     may_vote = kind.voted and existing.phase == "live"
     instead = f"`{vote}` strengthens it" if may_vote else f"`{show}`"
-    error = RefusedError(
+    raise RefusedError(
         duplicate_message(same),
         hint=f"{instead}; {override_hint(same, f'add `--distinct-from {existing.id}`')}",
+        next_commands=[vote, show] if may_vote else [show],
     )
-    refuse(output, error, next_commands=[vote, show] if may_vote else [show])
 
 
 def _ask_person(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:

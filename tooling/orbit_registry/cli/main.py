@@ -296,7 +296,7 @@ def run(arguments: list[str]) -> int:
         click.echo("stopped; nothing half-written is left", err=True)
         return 130
     except OrbitError as error:
-        _print_error(error.message, error.hint, as_json=as_json)
+        _print_error(error.message, error.hint, error.next_commands, as_json=as_json)
         return error.exit_code
     except BrokenPipeError:
         _discard_output()  # the reader left; end in peace
@@ -353,9 +353,9 @@ def _wants_json(arguments: list[str]) -> bool:
     return "--format=json" in arguments or any(pair == ("--format", "json") for pair in itertools.pairwise(arguments))
 
 
-def _print_error(message: str, hint: str, *, as_json: bool) -> None:
+def _print_error(message: str, hint: str, next_commands: Sequence[str] = (), *, as_json: bool) -> None:
     if as_json:
-        click.echo(json_text(envelope(None, ok=False, error=message, hint=hint)))
+        click.echo(json_text(envelope(None, ok=False, error=message, hint=hint, next_commands=next_commands)))
         return
     click.echo(visible(f"error: {message}"), err=True)
     click.echo(visible(f"  hint: {hint}"), err=True)

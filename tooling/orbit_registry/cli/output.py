@@ -54,15 +54,6 @@ def emit(
         raise click.exceptions.Exit(exit_code)
 
 
-def refuse(output: str, error: OrbitError, *, next_commands: Sequence[str]) -> NoReturn:
-    """Raise an error; as JSON, print it with the commands that make sense instead."""
-    if output == "json":
-        answer = envelope(None, ok=False, error=error.message, hint=error.hint, next_commands=next_commands)
-        click.echo(json_text(answer))
-        raise click.exceptions.Exit(error.exit_code)
-    raise error
-
-
 def print_refusals(output: str, data: object, text: str, errors: Sequence[OrbitError]) -> NoReturn:
     """Print what succeeded, then each refusal; as JSON in one envelope."""
     if output == "json":

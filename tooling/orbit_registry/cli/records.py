@@ -56,15 +56,12 @@ def list_records(
     orbit list --phase pending
     """
     registry = Registry.open()
-    kind = kind or kind_option
-    if kind is not None:
-        kind = registry.workspace.kinds.named(kind).name
+    kind = kind_name(registry, kind or kind_option)
     of_kind = [record for record in registry.collection.records if kind is None or record.kind.name == kind]
     records = [
         record for record in of_kind if (record.phase in phases if phases else everything or record.phase != "closed")
     ]
-    rows = [(record.id, record.kind.name, str(record.data["status"]), record.title) for record in records]
-    text = render.table(("id", "kind", "status", "title"), rows) or "no records"
+    text = render.short_table(records) or "no records"
     text += "" if everything or phases else hidden_text(len(of_kind) - len(records))
     emit(output, [render.record_data(record) for record in records], text)
     warn_of_unread(registry)
@@ -295,7 +292,7 @@ def search_command(kind: Kind | None) -> click.Command:
         path = values["path"]
         query = Query(
             " ".join(text),
-            kind=kind.name if kind is not None else _kind_name(registry, values.get("kind")),
+            kind=kind.name if kind is not None else _searched_kind(registry, values.get("kind")),
             tags=values["tag"],
             path=from_root(registry, path) if path is not None else None,
             versions=values["version"],
@@ -345,8 +342,13 @@ def search_command(kind: Kind | None) -> click.Command:
     return format_option(click.Command("search", params=params, callback=search, help=summary))
 
 
-def _kind_name(registry: Registry, word: str | None) -> str | None:
-    return word if word in (None, SKILL) else registry.workspace.kinds.named(str(word)).name
+def _searched_kind(registry: Registry, word: str | None) -> str | None:
+    return word if word == SKILL else kind_name(registry, word)
+
+
+def kind_name(registry: Registry, word: str | None) -> str | None:
+    """Return the kind that a person names; None if none is named."""
+    return None if word is None else registry.workspace.kinds.named(word).name
 
 
 search = search_command(None)

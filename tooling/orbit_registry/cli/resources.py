@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from orbit_registry.cli.fields import STANDARD_INPUT, as_mapping, fields_from, shared_options
+from orbit_registry.cli.fields import STANDARD_INPUT, fields_from, shared_options
 from orbit_registry.cli.output import emit, format_option, from_root, open_registry, plural
 from orbit_registry.cli.setup import import_records
 from orbit_registry.errors import UsageError
@@ -14,6 +14,7 @@ from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import record_data
+from orbit_registry.repository.codec import mapping_in
 from orbit_registry.resources import intake
 from orbit_registry.resources.refresh import RefreshRequest, refresh
 from orbit_registry.resources.run import SECONDS, RunOptions, run
@@ -55,7 +56,7 @@ def _import_command(type_: str, summary: str) -> click.Command:
         fields = fields_from(kind, values)
         if pending:
             fields["status"] = kind.initial["agent"]
-        chunking = {**as_mapping(fields.pop("chunking", None)), **({"strategy": strategy} if strategy else {})}
+        chunking = {**mapping_in(fields, "chunking"), **({"strategy": strategy} if strategy else {})}
         if source == STANDARD_INPUT and type_ == intake.DOC:
             text = intake.source_from_stream(sys.stdin.buffer)
             if not (title or name):
@@ -120,7 +121,7 @@ def refresh_command(
     orbit refresh RES-7k3fq --path docs/releasing.md
     """
     registry = open_registry()
-    chunking = as_mapping(registry.get(any_id).data.get("chunking"))
+    chunking = mapping_in(registry.get(any_id).data, "chunking")
     moved = from_root(registry, path) if path is not None else None
     request = RefreshRequest(versions or None, {**chunking, "strategy": strategy} if strategy else None, moved)
     done = refresh(registry.workspace, any_id, registry.author(), request, dry_run=dry_run)

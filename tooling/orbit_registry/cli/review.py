@@ -11,7 +11,7 @@ import click
 
 from orbit_registry.analytics.report import effect
 from orbit_registry.cli.output import emit, format_option, open_registry, plural, warn_of_unread
-from orbit_registry.cli.records import binding_options, move_each, print_moved, rejection_of, review_of
+from orbit_registry.cli.records import binding_options, kind_name, move_each, print_moved, rejection_of, review_of
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.diff import digest_of
 from orbit_registry.formats.untrusted import visible
@@ -19,7 +19,7 @@ from orbit_registry.model.kind import Phase
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.registry import Registry
-from orbit_registry.render.records import freshness_data, record_data, table
+from orbit_registry.render.records import freshness_data, record_data, short_table, table
 from orbit_registry.repository.skills import read_skills
 from orbit_registry.retro.failures import open_failures
 from orbit_registry.review import consolidate as consolidation
@@ -44,8 +44,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     ORBIT_NOTIFY_URLS=slack://… orbit queue --notify
     """
     registry = Registry.open()
-    if kind is not None:
-        kind = registry.workspace.kinds.named(kind).name
+    kind = kind_name(registry, kind)
     waiting = review.queue(registry.collection.records, kind)
     if notifies:
         from orbit_registry.exporters.notify import notify, of_queue
@@ -95,8 +94,7 @@ def review_command(kind: str | None, output: str) -> None:
     orbit review --kind learning
     """
     registry = Registry.open()
-    if kind is not None:
-        kind = registry.workspace.kinds.named(kind).name
+    kind = kind_name(registry, kind)
     records = registry.collection.records
     chosen = [record for record in records if kind in (None, record.kind.name)]
     waiting = registry.whole(review.queue(records, kind))
@@ -114,8 +112,7 @@ def review_command(kind: str | None, output: str) -> None:
     lines: list[str] = []
     for title, listed, command in sections:
         if listed:
-            rows = [(record.id, record.kind.name, record.status.name, record.title) for record in listed[:MOST_LISTED]]
-            lines += [f"{title} ({len(listed)}): {command}", table(("id", "kind", "status", "title"), rows)]
+            lines += [f"{title} ({len(listed)}): {command}", short_table(listed[:MOST_LISTED])]
             lines += [f"… and {len(listed) - MOST_LISTED} more"] if len(listed) > MOST_LISTED else []
             lines.append("")
     data = {

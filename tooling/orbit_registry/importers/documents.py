@@ -131,31 +131,31 @@ def _select(workspace: Workspace, within: str, outcomes: list[import_report.Outc
     files = _files(workspace, within)
     decision_folders = {posixpath.dirname(path) for path in files if is_markdown(path) and _names_decisions(path)}
     for path in files:
-        name = posixpath.basename(path)
-        suffix = posixpath.splitext(name)[1].lower()
-        if (
-            _reads_like_one(workspace, path)
-            if suffix in _MARKED_UP
-            else suffix in _OTHER_TEXT and _names_decisions(path)
-        ):
-            outcomes.append(import_report.Outcome("left", path, None, f"{import_report.NOT_READ} ({suffix})"))
-        elif suffix in _MARKED_UP:
-            reason = f"not Markdown ({suffix}), and it does not read like a decision; nothing to do"
-            outcomes.append(import_report.Outcome("left", path, None, reason))
-        if not is_markdown(name):
-            if _OF_AGENTS.match(path):
-                outcomes.append(import_report.Outcome("left", path, None, _MEMORY))
-            if suffix == "" and (workspace.root / path / ".git").exists():
-                outcomes.append(import_report.Outcome("left", path, None, _SUBMODULE))
-            continue
-        if (workspace.root / path).is_symlink():
+        if not is_markdown(path):
+            reason = _other_reason(workspace, path)
+        elif (workspace.root / path).is_symlink():
             is_dangling = not (workspace.root / path).exists()
             link = "a symbolic link to a file that does not exist" if is_dangling else "a symbolic link"
-            outcomes.append(import_report.Outcome("left", path, None, import_report.with_step(link)))
-        elif not within and (reason := _skip_reason(workspace, path, posixpath.dirname(path) in decision_folders)):
-            outcomes.append(import_report.Outcome("left", path, None, reason))
+            reason = import_report.with_step(link)
         else:
+            is_neighbour = posixpath.dirname(path) in decision_folders
+            reason = "" if within else _skip_reason(workspace, path, is_neighbour)
+        if reason:
+            outcomes.append(import_report.Outcome("left", path, None, reason))
+        elif is_markdown(path):
             yield path
+
+
+def _other_reason(workspace: Workspace, path: str) -> str:
+    """Return why a file that is not Markdown is left out; empty if it does not look like a decision."""
+    suffix = posixpath.splitext(path)[1].lower()
+    if suffix in _MARKED_UP and not _reads_like_one(workspace, path):
+        return f"not Markdown ({suffix}), and it does not read like a decision; nothing to do"
+    if suffix in _MARKED_UP or (suffix in _OTHER_TEXT and _names_decisions(path)):
+        return f"{import_report.NOT_READ} ({suffix})"
+    if _OF_AGENTS.match(path):
+        return _MEMORY
+    return _SUBMODULE if not suffix and (workspace.root / path / ".git").exists() else ""
 
 
 def _names_decisions(path: str) -> bool:

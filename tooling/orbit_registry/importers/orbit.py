@@ -44,7 +44,7 @@ from orbit_registry.operations import init
 from orbit_registry.operations.adoption import in_steps
 from orbit_registry.operations.document_facts import one_line, stable_uid
 from orbit_registry.operations.import_report import Outcome, OutcomeKind, TakeoverReport
-from orbit_registry.repository.codec import ordered
+from orbit_registry.repository.codec import list_in, ordered
 from orbit_registry.repository.documents import entry_text
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.ids import new_ids
@@ -79,6 +79,7 @@ class OrbitPlan:
     in_place: bool
     now: str = field(default_factory=lambda: format_time(datetime.now(UTC)))
     renamed: dict[str, str] = field(default_factory=dict)  # old ids with their new ones
+    shared_ids: set[str] = field(default_factory=set)  # old ids of several records
     changes: list[FileChange] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -108,9 +109,9 @@ def plan_import(workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dr
     is_ours = (workspace.orbit / "config.yaml").exists()
     # foreign records break the schema
     records = [*read_collection(workspace).records] if is_ours else []
-    assigned = _with_features([*_ids(plan, records, dry_run=dry_run)])
-    for assignment in assigned:
-        plan.renamed.setdefault(assignment.foreign.id, assignment.id)
+    assigned = [*_ids(plan, records, dry_run=dry_run)]
+    plan.renamed = {assignment.foreign.id: assignment.id for assignment in reversed(assigned)}
+    plan.shared_ids = {name for name, count in Counter(each.foreign.id for each in assigned).items() if count > 1}
     homes, spare = find_homes(
         workspace,
         [(assignment.id, assignment.foreign) for assignment in assigned if assignment.foreign.kind == "adr"],
@@ -161,19 +162,6 @@ def _ids(plan: OrbitPlan, records: Sequence[Record], *, dry_run: bool) -> Iterat
             yield _Assignment(foreign, record_id, (foreign.id,), reason)
 
 
-def _with_features(assigned: Sequence[_Assignment]) -> list[_Assignment]:
-    count = Counter(assignment.foreign.id for assignment in assigned)
-    result = []
-    for assignment in assigned:
-        features = assignment.foreign.data.get("related_features")
-        if count[assignment.foreign.id] > 1 and isinstance(features, list) and features:
-            assignment = replace(
-                assignment, legacy_ids=(*assignment.legacy_ids, f"{features[0]}/{assignment.foreign.id}")
-            )
-        result.append(assignment)
-    return result
-
-
 def _uid(foreign: ForeignRecord) -> str:
     headline = foreign.data.get("title") or foreign.data.get("summary")
     return stable_uid("orbit", foreign.kind, foreign.id, str(foreign.data.get("created_at")), str(headline))
@@ -184,15 +172,20 @@ def _record_changes(plan: OrbitPlan, assignment: _Assignment, home: ProseHome | 
     kind = workspace.kinds[foreign.kind]
     fields_of = adr_fields if foreign.kind == "adr" else learning_fields
     body = _file_text(layout.root / f"{foreign.folder}/{BODY}") if home is not None and BODY in foreign.siblings else ""
+    pointer = None
     if home is not None and is_stub(body, entry_text(home.document, home.entry)):
+        pointer, home = home, None
         plan.stubs[assignment.id] = len(body.encode("utf-8", "surrogateescape"))
     mapped = fields_of(foreign.data, foreign.status_folder, plan.renamed, plan.now)
+    files, dropped, comments = _files(layout, assignment, home)
+    names = [*assignment.legacy_ids]
+    if foreign.id in plan.shared_ids and (features := list_in(foreign.data, "related_features")):
+        names.append(f"{features[0]}/{foreign.id}")
+    if pointer is not None:
+        names.append(pointer.local_name)
+        dropped.append(f"its entry in {pointer.document.path} only points to its {BODY}, which has its prose")
+    data = _data(assignment, mapped, home, names, comments)
     target = posixpath.dirname(record_path(workspace, kind, assignment.id))
-    is_pointer = assignment.id in plan.stubs
-    files, dropped, comments = _files(layout, assignment, None if is_pointer else home)
-    data = _data(assignment, mapped, home, comments, is_pointer=is_pointer)
-    if home is not None and is_pointer:
-        dropped.append(f"its entry in {home.document.path} only points to its {BODY}, which has its prose")
     path = f"{target}/{kind.name}.yaml"
     try:
         text = render(workspace, kind, ordered(data, kind.schema.properties), path)
@@ -200,10 +193,9 @@ def _record_changes(plan: OrbitPlan, assignment: _Assignment, home: ProseHome | 
     except InvalidRecordError as error:
         plan.say("left", foreign.path, f"{error.message.partition(': ')[2]}; {_AGAIN}")
         return []
-    after: dict[str, str] = {path: text, **{f"{target}/{name}": content for name, content in files.items()}}
-    names = (foreign.path, *(f"{foreign.folder}/{name}" for name in foreign.siblings))
-    old_files = [f"{ORBIT}/{name}" for name in names]
-    before = {name: _file_text(workspace.root / name) for name in old_files} if plan.in_place else {}
+    after = {path: text, **{f"{target}/{name}": content for name, content in files.items()}}
+    old_files = (foreign.path, *(f"{foreign.folder}/{name}" for name in foreign.siblings)) if plan.in_place else ()
+    before = {f"{ORBIT}/{name}": _file_text(layout.root / name) for name in old_files}
     if has_comment(foreign.text):
         kept_path = f"{ORBIT}/{ASIDE}/{foreign.path}"
         after[kept_path] = foreign.text
@@ -214,33 +206,21 @@ def _record_changes(plan: OrbitPlan, assignment: _Assignment, home: ProseHome | 
         plan.say("changed", foreign.path, new_id, assignment.id)
     for reason in (*mapped.changed, *dropped):
         plan.say("changed", foreign.path, reason, assignment.id)
-    old = {name: content for name, content in before.items() if name not in after}
-    return [
-        *(FileChange(name, before.get(name), content) for name, content in after.items()),
-        *(FileChange(name, content, None) for name, content in old.items()),
-    ]
+    return [FileChange(name, before.get(name), after.get(name)) for name in dict.fromkeys((*after, *before))]
 
 
 def _data(
-    assignment: _Assignment, mapped: Mapped, home: ProseHome | None, comments: Sequence[object], *, is_pointer: bool
+    assignment: _Assignment, mapped: Mapped, home: ProseHome | None, names: Sequence[str], comments: Sequence[object]
 ) -> dict[str, object]:
-    """Return the new record's fields; an entry that is a pointer to its text is known by a legacy id alone."""
+    """Return the new record's fields; `names` are further legacy ids."""
     fields = dict(mapped.fields)
-    names = [*assignment.legacy_ids]
-    if home is not None and is_pointer:
-        names.append(home.local_name)
-    elif home is not None:
-        fields["source"] = {
-            "path": home.document.path,
-            "heading": home.heading,
-            "format": "log",
-            "authority": "document",
-        }
+    if home is not None:
+        source = {"path": home.document.path, "heading": home.heading}
+        fields["source"] = {**source, "format": "log", "authority": "document"}
         fields["date"] = home.entry.date or fields.get("date")
         if same_words(str(fields.get("title")), home.entry.title):
             fields["title"] = one_line(home.entry.title, 300)
-    legacy = fields.get("legacy_ids")
-    fields["legacy_ids"] = list(dict.fromkeys([*(legacy if isinstance(legacy, list) else []), *names]))
+    fields["legacy_ids"] = list(dict.fromkeys([*list_in(fields, "legacy_ids"), *names]))
     fields["x-comments"] = list(comments)
     filled = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
     return {"schema_version": SCHEMA_VERSION, "id": assignment.id, "uid": _uid(assignment.foreign), **filled}
@@ -444,29 +424,20 @@ def _hidden_from_git(target: Workspace) -> list[str]:
 
 
 def _workspace_files(target: Workspace) -> list[Outcome]:
-    root, git = target.root, Git(target.root)
-    missing: list[str] = []
-    if not (target.orbit / "config.yaml").exists():
-        missing.insert(0, f"{ORBIT}/config.yaml")
-    if git.top == root:
-        rules = {
-            ".gitignore": init.GITIGNORE,
-            ".gitattributes": init.attributes(init.project_files(root), target.config.adr),
-        }
-        missing += (path for path, rule in rules.items() if not all(_contains(root / path, line) for line in rule))
-    outcomes = [Outcome("changed", path, None, "written for this tool") for path in missing]
+    root = target.root
+    files = [] if (target.orbit / "config.yaml").exists() else [f"{ORBIT}/config.yaml"]
+    if Git(root).top == root:
+        attributes = init.attributes(init.project_files(root), target.config.adr)
+        for path, lines in ((".gitignore", init.GITIGNORE), (".gitattributes", attributes)):
+            report = init.SetupReport(root)
+            init.add_lines(report, path, lines, dry_run=True)
+            files += report.created + report.changed
+    outcomes = [Outcome("changed", path, None, "written for this tool") for path in files]
     hidden = ", ".join(_hidden_from_git(target))
     if hidden:
         reason = f"git ignores {hidden} in {ORBIT}/, which have to be committed: lines that let them in are added"
         outcomes.append(Outcome("changed", ".gitignore", None, reason))
     return outcomes
-
-
-def _contains(path: Path, text: str) -> bool:
-    try:
-        return text in path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
 
 
 def migrate_layout(start: Path, *, dry_run: bool = False) -> TakeoverReport:

@@ -94,7 +94,6 @@ def list_records(call: ToolCall) -> ToolResult:
     ]
     start, limit = call.number("offset", 0), call.number("limit", 50)
     page = [clean(record) for record in render.in_order(records, call.text("sort", "id"))[start : start + limit]]
-    rows = [(record.id, record.kind.name, record.status.name, record.title) for record in page]
     after = max(len(records) - start - len(page), 0)
     more = [f"and {after} more: offset {start + limit}"] if after else []
     problems = registry.collection.problems
@@ -107,7 +106,7 @@ def list_records(call: ToolCall) -> ToolResult:
             "records": [{**render.head_data(record), "updated_at": record.text("updated_at")} for record in page],
             "omitted": after, "unread": unread[:20],
         },
-        "\n".join([render.table(("id", "kind", "status", "title"), rows) or "no records", *more, *lost]),
+        "\n".join([render.short_table(page) or "no records", *more, *lost]),
         next=[f'show {{"id": "{record.id}"}}' for record in page[:1]],
         record_ids=[record.id for record in page],
     )  # fmt: skip
@@ -292,6 +291,6 @@ def _cell(value: object) -> object:
 def queue(call: ToolCall) -> ToolResult:
     """List what waits for a person's review."""
     waiting = [clean(record) for record in review.queue(call.registry.collection.records, call.text("kind") or None)]
-    rows = [(record.id, record.kind.name, record.status.name, record.title) for record in waiting[:MOST_RELATED]]
-    data = {"count": len(waiting), "records": [render.head_data(record) for record in waiting[:MOST_RELATED]]}
-    return ToolResult(data, render.table(("id", "kind", "status", "title"), rows) or "nothing waits for review")
+    listed = waiting[:MOST_RELATED]
+    data = {"count": len(waiting), "records": [render.head_data(record) for record in listed]}
+    return ToolResult(data, render.short_table(listed) or "nothing waits for review")

@@ -86,6 +86,12 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(map(line, (heads, *listed)))
 
 
+def short_table(records: Iterable[Record]) -> str:
+    """Return records of any kind as a table; empty without any."""
+    rows = [(record.id, record.kind.name, record.status.name, record.title) for record in records]
+    return table(("id", "kind", "status", "title"), rows)
+
+
 def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:
     """Return records as a table of their kind's columns, the headline last."""
     if not records:

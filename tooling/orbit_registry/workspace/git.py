@@ -400,17 +400,14 @@ def newest_commits(git: Git) -> Iterator[Commit]:
     yield from _commits(texts)
 
 
-def commits_since(git: Git, revision: str | None, merged_folder: str = ".orbit") -> list[Commit]:
+def commits_since(git: Git, revision: str | None) -> list[Commit]:
     """Return the commits after a revision, parents first; of a merge the changes in `.orbit` alone."""
     revisions = ["HEAD"] if revision is None else ["HEAD", f"^{revision}"]
     options = ("--topo-order", "--reverse", "--no-renames", "--no-abbrev", *_LOG_OPTIONS)
     texts = git.run_fields("log", *options, "--end-of-options", *revisions, "--", check=False)
     commits = list(_commits(texts))
-    changed = _merged(git, merged_folder, [commit for commit in commits if len(commit.parents) > 1])
-    return [
-        replace(commit, changes=changed.get(commit.name, ())) if len(commit.parents) > 1 else commit
-        for commit in commits
-    ]
+    changed = _merged(git, [commit for commit in commits if len(commit.parents) > 1])
+    return [replace(commit, changes=changed[commit.name]) if commit.name in changed else commit for commit in commits]
 
 
 def commits_touching(git: Git, folder: str, revisions: str, *, is_first_parent: bool = True) -> Iterator[Commit]:
@@ -421,14 +418,9 @@ def commits_touching(git: Git, folder: str, revisions: str, *, is_first_parent: 
 
 def edited_files(git: Git, most: int) -> list[list[str]]:
     """Return the files of the newest commits without merges, newest first; those that touch records alone are none."""
-    options = ("--no-merges", "--no-renames", f"--max-count={most}", "-z", "--name-only", "--relative", "--format=%x00")
-    commits: list[list[str]] = []
-    for name in git.run_fields("log", *options, "HEAD", "--", ".", ":(exclude).orbit", check=False):
-        if name.startswith("\n"):  # the first file after an empty line of the format
-            commits.append([name[1:]])
-        elif name and commits:
-            commits[-1].append(name)
-    return commits
+    options = ("--no-merges", "--no-renames", f"--max-count={most}", *_LOG_OPTIONS)
+    texts = git.run_fields("log", *options, "HEAD", "--", ".", ":(exclude).orbit", check=False)
+    return [[*commit.files] for commit in _commits(texts) if commit.files]
 
 
 def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
@@ -479,12 +471,15 @@ def _changes(texts: Sequence[str], index: int) -> tuple[list[CommitChange], int]
     return changes, index
 
 
-def _merged(git: Git, folder: str, merges: Sequence[Commit]) -> Mapping[str, list[CommitChange]]:
+def _merged(git: Git, merges: Sequence[Commit]) -> Mapping[str, list[CommitChange]]:
+    """Return the changes of merges in `.orbit`, against their first parents."""
     if not merges:
         return {}
     pairs = "".join(f"{merge.name} {merge.parents[0]}\n" for merge in merges).encode()
-    texts = git.run_fields("diff-tree", "--stdin", "-r", "-z", "--no-renames", "--relative", "--", folder, stdin=pairs)
-    by_commit: dict[str, list[CommitChange]] = {}
+    texts = git.run_fields(
+        "diff-tree", "--stdin", "-r", "-z", "--no-renames", "--relative", "--", ".orbit", stdin=pairs
+    )
+    by_commit: dict[str, list[CommitChange]] = {merge.name: [] for merge in merges}
     index = 0
     while index < len(texts):
         name = texts[index].strip()[:64].split(" ")[0]
