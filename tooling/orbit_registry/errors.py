@@ -136,3 +136,8 @@ def did_you_mean(word: str, choices: Iterable[str], quote: str = "") -> str:
 
     near = get_close_matches(word, list(choices), n=1)
     return f"did you mean {quote}{near[0]}{quote}? " if near else ""
+
+
+def plural(count: int, singular: str, plural_form: str = "") -> str:
+    """Return a count with its noun: `1 record`, `1,200 records`."""
+    return f"{count:,} {singular if count == 1 else plural_form or f'{singular}s'}"

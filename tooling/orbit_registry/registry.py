@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from orbit_registry.model.freshness import Freshness
     from orbit_registry.model.scope import Task
     from orbit_registry.operations import adr as adrs
+    from orbit_registry.operations import lifecycle
     from orbit_registry.operations import renumber as numbers
-    from orbit_registry.operations import voting
     from orbit_registry.operations.freshness import renames
     from orbit_registry.operations.freshness import verify as verification
     from orbit_registry.operations.import_report import PathMoves, TakeoverReport
@@ -348,11 +348,11 @@ class Registry:
 
         return verification.verify(self._reread(), any_id, statement, self.author())
 
-    def vote(self, any_id: str, task: str, model: str | None = None) -> voting.VoteResult:
+    def vote(self, any_id: str, task: str, model: str | None = None) -> lifecycle.VoteResult:
         """Vote for a record that helped in a task."""
-        from orbit_registry.operations import voting
+        from orbit_registry.operations import lifecycle
 
-        return voting.vote(self._reread(), any_id, task, self.author(model))
+        return lifecycle.vote(self._reread(), any_id, task, self.author(model))
 
     def check(
         self, paths: Sequence[str] = (), *, against: str | None = None, fix: Fix = False, everything: bool = False,

@@ -97,10 +97,6 @@ class GitLog:
         )
 
 
-def _subject_of(commit: Commit) -> str:
-    return commit.message.partition("\n")[0].strip()
-
-
 WAYS = ("orbit", "git log", "fts5")
 MOST_FILES, MOST_TITLES = 2_000, 300
 """Files that live records apply to, and superseded records, that are asked about; of more a sample is drawn."""
@@ -255,7 +251,8 @@ class _Prover:
         prompts: list[Sequence[bool]] = []
         past = history_by_dates(self._newest[: self.proof.commits], [(record, False) for record in self._records])
         for position, step in enumerate(past.steps):
-            text = " ".join(word for word in _subject_of(step.commit).split() if not self._names.cited(word))
+            subject = step.commit.message.partition("\n")[0]
+            text = " ".join(word for word in subject.split() if not self._names.cited(word))
             right = self._named_before(step, past.versions) if Query(text).words else frozenset()
             if not right:
                 continue

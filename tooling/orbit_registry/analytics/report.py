@@ -12,6 +12,7 @@ from orbit_registry.analytics.effect import RecordTitle, Report, report, signals
 from orbit_registry.analytics.figures import ratio
 from orbit_registry.analytics.stats import DAY, EventCounter, Tally, UsageSlice, mark_reverted, pairs_of
 from orbit_registry.capture.transcripts import Progress, entries_in
+from orbit_registry.errors import plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook import index as reader
 from orbit_registry.hook import render
@@ -203,7 +204,7 @@ def outcome_words(counts: Mapping[str, float]) -> str:
     phrases = {"opened": "opened it", "turned_green": "tests turned green", "edited": "its files were written",
             "failed_again": "it failed as it says"}  # fmt: skip
     parts = [f"{words} in {counts[name]:.0f}" for name, words in phrases.items() if counts[name]]
-    count = f"{counts['sessions']:.0f} session{'' if counts['sessions'] == 1 else 's'}"
+    count = plural(round(counts["sessions"]), "session")
     return f"shown in {count} here: {', '.join(parts) or 'no sign of use'}; score {counts['score']:.2f}"
 
 

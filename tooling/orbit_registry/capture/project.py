@@ -327,7 +327,6 @@ class Project:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._texts: dict[str, str] = {}
-        self._grounds: dict[ProjectCommand, tuple[str, ...]] = {}
         self._mentioned: dict[str, bool] = {}
 
     @cached_property
@@ -362,34 +361,23 @@ class Project:
             self._texts[path] = content.decode("utf-8", "replace")
         return self._texts[path]
 
-    def has_input(self, text: str) -> bool:
-        """Say whether an input can be hashed."""
-        return self._inputs.find(text).hash is not None
-
     def inputs_of(self, way: ProjectCommand) -> tuple[str, ...]:
-        """Return the inputs that define a command; empty if the project has no such command."""
-        if way not in self._grounds:
-            self._grounds[way] = tuple(self._find_inputs(way))
-        return self._grounds[way]
-
-    def _find_inputs(self, way: ProjectCommand) -> Iterator[str]:
+        """Return the input that defines a command; empty if the project has no such command."""
         if way.tool.endswith(".sh"):
-            yield way.tool
-        elif way.tool in _SCRIPT_FILES:
+            return (way.tool,)
+        if way.tool in _SCRIPT_FILES:
             names, form = _SCRIPT_FILES[way.tool]
             definition = re.compile(form.replace("{}", re.escape(way.script)))
-            places = _in_or_above(way.folder, names)
-            yield from [path for path in places if path in self.files and definition.search(self.text(path))][:1]
-        elif way.tool in _PACKAGES:
-            script = f"package.json#scripts.{way.script}"
+            files = [path for path in _in_or_above(way.folder, names) if path in self.files]
+            return tuple(path for path in files if definition.search(self.text(path)))[:1]
+        inputs = _TOOL_INPUTS.get(way.tool, _ANY)
+        if way.tool in _PACKAGES:
             is_install = way.script in ("install", "ci") and " run " not in way.words
-            places = _in_or_above(way.folder, ("package.json" if is_install else script,))
-            if way.names:  # a part of the project, which its name does not lead to
-                places += [f"{path}#scripts.{way.script}" for path in self.tracked if path.endswith("/package.json")]
-            yield from [source for source in places if self.has_input(source)][:1]
-        else:
-            places = _in_or_above(way.folder, _TOOL_INPUTS.get(way.tool, _ANY))
-            yield from [source for source in places if self.has_input(source)][:1]
+            inputs = ("package.json" if is_install else f"package.json#scripts.{way.script}",)
+        sources = _in_or_above(way.folder, inputs)
+        if way.tool in _PACKAGES and way.names:  # a part of the project, which its name does not lead to
+            sources += [f"{path}#scripts.{way.script}" for path in self.tracked if path.endswith("/package.json")]
+        return next(((source,) for source in sources if self._inputs.find(source).hash is not None), ())
 
     def defines(self, way: ProjectCommand) -> bool:
         """Say whether the project has a command: a script is defined in its files, a program is one of the tables."""

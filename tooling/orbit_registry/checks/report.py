@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 from orbit_registry.checks.check import Check, all_checks
 from orbit_registry.checks.engine import CheckOutcome
+from orbit_registry.errors import plural
 from orbit_registry.formats.untrusted import json_text
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, envelope
 
@@ -38,18 +39,18 @@ def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
             more = "orbit check --format json" if most == MOST else f"orbit check --code {code}"
             yield f"    … and {totals[code] - most:,} more {code}: `{more}`"
     if len(listed) < len(outcome.diagnostics):
-        count = _count(len(outcome.diagnostics) - len(listed), "note", "notes")
+        count = plural(len(outcome.diagnostics) - len(listed), "note", "notes")
         yield f"{count} from checks at level advice: `orbit check --code ORB1005`"
     for diagnostic in outcome.fixed:
         yield printable(f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}")
     yield _summary(outcome)
     if outcome.baselined:
-        older = _count(len(outcome.baselined), "older finding is", "older findings are")
+        older = plural(len(outcome.baselined), "older finding is", "older findings are")
         yield f"{older} baselined: `orbit check --all`"
     if outcome.allowed:
-        yield f"{_count(len(outcome.allowed), 'place is', 'places are')} allowed by a comment with a reason"
+        yield f"{plural(len(outcome.allowed), 'place is', 'places are')} allowed by a comment with a reason"
     if outcome.resolved:
-        resolved = _count(len(outcome.resolved), "baselined finding is", "baselined findings are")
+        resolved = plural(len(outcome.resolved), "baselined finding is", "baselined findings are")
         yield f"{resolved} gone: `orbit baseline update`"
 
 
@@ -64,12 +65,12 @@ def diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
 
 def _summary(outcome: CheckOutcome) -> str:
     counts = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
-    counted = [_count(counts[each], each.value, f"{each.value}s") for each in Severity if counts[each]]
+    counted = [plural(counts[each], each.value, f"{each.value}s") for each in Severity if counts[each]]
     fixable = sum(diagnostic.fixable for diagnostic in outcome.diagnostics)
     result = ", ".join(counted) if counted else "nothing found"
     fixed = f"; {len(outcome.fixed)} fixed" if outcome.fixed else ""
     more = f"; {fixable} can be fixed: `orbit check --fix`" if fixable else ""
-    return f"{_count(outcome.checked_count, outcome.subject, f'{outcome.subject}s')} checked: {result}{fixed}{more}"
+    return f"{plural(outcome.checked_count, outcome.subject, f'{outcome.subject}s')} checked: {result}{fixed}{more}"
 
 
 def printable(text: str) -> str:
@@ -77,10 +78,6 @@ def printable(text: str) -> str:
     if text.isprintable():  # nearly all are, and ten thousand findings have millions of characters
         return text
     return "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)
-
-
-def _count(number: int, singular: str, plural: str) -> str:
-    return f"{number:,} {singular if number == 1 else plural}"
 
 
 def _json(outcome: CheckOutcome) -> str:
@@ -303,7 +300,7 @@ def render_codes(name: str, outcome: CheckOutcome, codes: Sequence[str]) -> str:
     if name != "text":
         return render(name, part)
     others = len(outcome.diagnostics) - len(chosen)
-    counted = _count(others, "finding has another code", "findings have other codes")
+    counted = plural(others, "finding has another code", "findings have other codes")
     return _text(part, MOST) + (f"{counted}: `orbit check`\n" if others else "")
 
 

@@ -7,8 +7,8 @@ import click
 
 from orbit_registry.checks.check import Announce, all_checks
 from orbit_registry.checks.report import FORMATS, render, render_codes
-from orbit_registry.cli.output import emit, format_option, from_root, open_registry, plural, print_note
-from orbit_registry.errors import UsageError
+from orbit_registry.cli.output import emit, format_option, from_root, open_registry, print_note
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry

@@ -3,8 +3,8 @@
 import click
 
 from orbit_registry.checks.report import diagnostic_lines
-from orbit_registry.cli.output import emit, format_option, from_root, open_registry, plural
-from orbit_registry.errors import UsageError
+from orbit_registry.cli.output import emit, format_option, from_root, open_registry
+from orbit_registry.errors import UsageError, plural
 
 SHOWN = 20
 

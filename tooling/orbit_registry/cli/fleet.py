@@ -8,8 +8,9 @@ from shlex import quote
 
 import click
 
-from orbit_registry.cli.output import emit, format_option, open_registry, plural, print_diagnostics, warn_of_unread
+from orbit_registry.cli.output import emit, format_option, open_registry, print_diagnostics, warn_of_unread
 from orbit_registry.cli.publish import need_site
+from orbit_registry.errors import plural
 from orbit_registry.fleet.compact import GRACE_HOURS, compact, removal, remove, repositories
 from orbit_registry.fleet.database import query
 from orbit_registry.fleet.inherit import Update, update

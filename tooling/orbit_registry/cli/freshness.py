@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from orbit_registry.cli.output import emit, format_option, open_registry, plural, print_refusals, warn_of_unread
+from orbit_registry.cli.output import emit, format_option, open_registry, print_refusals, warn_of_unread
 from orbit_registry.cli.records import kind_name
-from orbit_registry.errors import OrbitError, UsageError
+from orbit_registry.errors import OrbitError, UsageError, plural
 from orbit_registry.model.freshness import FRESH, Cause, Freshness, State
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.verify import Verification

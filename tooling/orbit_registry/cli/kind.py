@@ -29,7 +29,6 @@ from orbit_registry.cli.output import (
     note_unmatched,
     note_unreachable,
     open_registry,
-    plural,
     print_diagnostics,
     warn_of_unread,
 )
@@ -43,7 +42,7 @@ from orbit_registry.cli.records import (
     review_of,
     search_command,
 )
-from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.errors import RefusedError, UsageError, plural
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.ids import sequence_id

@@ -13,10 +13,9 @@ from orbit_registry.cli.output import (
     note_unknown,
     note_unread,
     open_registry,
-    plural,
     print_note,
 )
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import one_line
 from orbit_registry.workspace.journal import unified_diff
 

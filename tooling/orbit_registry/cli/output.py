@@ -109,11 +109,6 @@ def keep_out(git: Git, path: Path) -> list[str]:
     return [] if line is None else [f"to keep it out of git, put this into .gitignore: {line}"]
 
 
-def plural(count: int, singular: str, plural_form: str | None = None) -> str:
-    """Return a count with its noun."""
-    return f"{count} {singular if count == 1 else plural_form or singular + 's'}"
-
-
 def open_registry() -> Registry:
     """Return the registry of the workspace here, after recovering interrupted writes."""
     registry = Registry.open()

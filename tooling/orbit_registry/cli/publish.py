@@ -16,11 +16,10 @@ from orbit_registry.cli.output import (
     keep_out,
     note_unread,
     open_registry,
-    plural,
     print_diagnostics,
     warn_of_unread,
 )
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.exporters.rules import Change, RuleExport, apply_changes, exporters, plan, write
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.events import SYNCED

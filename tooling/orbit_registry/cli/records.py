@@ -16,12 +16,11 @@ from orbit_registry.cli.output import (
     note_empty,
     note_unknown,
     open_registry,
-    plural,
     print_note,
     print_refusals,
     warn_of_unread,
 )
-from orbit_registry.errors import OrbitError, UsageError
+from orbit_registry.errors import OrbitError, UsageError, plural
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import FRESH

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from orbit_registry.cli.fields import STANDARD_INPUT, fields_from, shared_options
-from orbit_registry.cli.output import emit, format_option, from_root, open_registry, plural
+from orbit_registry.cli.output import emit, format_option, from_root, open_registry
 from orbit_registry.cli.setup import import_records
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record

@@ -13,9 +13,9 @@ from orbit_registry.capture.run import EVENTS, READERS, CaptureResult, transcrip
 from orbit_registry.capture.run import capture as captured
 from orbit_registry.cli.fields import evidence_from, fields_from, shared_options, text_from
 from orbit_registry.cli.kind import kind_group
-from orbit_registry.cli.output import emit, format_option, open_registry, plural, progress
+from orbit_registry.cli.output import emit, format_option, open_registry, progress
 from orbit_registry.cli.review import line
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.events import CLEARED, NOTE_SKIPS, REQUEUED
 from orbit_registry.registry import Registry

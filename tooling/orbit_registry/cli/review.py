@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 import click
 
 from orbit_registry.analytics.report import effect
-from orbit_registry.cli.output import emit, format_option, open_registry, plural, warn_of_unread
+from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
 from orbit_registry.cli.records import binding_options, kind_name, move_each, print_moved, rejection_of, review_of
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.diff import digest_of
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.kind import Phase

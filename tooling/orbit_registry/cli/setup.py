@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 from orbit_registry.agents.agent import hook_agents
-from orbit_registry.cli.output import emit, format_option, open_registry, plural
-from orbit_registry.errors import OrbitError, RefusedError, UsageError
+from orbit_registry.cli.output import emit, format_option, open_registry
+from orbit_registry.errors import OrbitError, RefusedError, UsageError, plural
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.install.install import found_agents
 from orbit_registry.model.diagnostic import envelope

@@ -1,11 +1,10 @@
 """`orbit stats`, `replay` and `events`: usage counted from the event log and from git history."""
 
 import json
-import shutil
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -17,15 +16,14 @@ from orbit_registry.analytics.figures import percent
 from orbit_registry.analytics.report import Stats, by_calls, effect, stamp
 from orbit_registry.analytics.report import stats as counted
 from orbit_registry.analytics.stats import Tally, UsageSlice
-from orbit_registry.cli.output import emit, format_option, open_registry, plural
-from orbit_registry.errors import UsageError
+from orbit_registry.cli.output import emit, format_option, open_registry
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.events import NAME, NAMES
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.event_log import LogScan, follow, log_files, rows_in
 
 LISTED, DAYS, WIDTH = 10, 14, 30
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 @click.command()
@@ -48,28 +46,17 @@ def stats(days: int | None, is_effect: bool, output: str) -> None:
     result = counted(open_registry().workspace, days)
     nothing = not result.tally.total.calls
     following = ["orbit hook status", "orbit doctor"] if nothing else ["orbit doctor"]
-    lines = _page_lines(result, bar)
-    if sys.stdout.isatty():
-        columns = shutil.get_terminal_size().columns
-        lines = (
-            line if len(line) <= columns else f"{line[: columns - 1]}…" for line in _page_lines(result, _block_bar)
-        )
-    emit(output, result.as_data(), "\n".join(lines), next_commands=following)
+    emit(output, result.as_data(), "\n".join(_page_lines(result)), next_commands=following)
 
 
-def _page_lines(result: Stats, draw: Callable[[int, int], str]) -> Iterator[str]:
+def _page_lines(result: Stats) -> Iterator[str]:
     yield from _head(result)
     for title, rows in _sections(result):
         yield ""
         yield title
         most = max((value for _, value, _ in rows), default=0)
         width = max((len(name) for name, _, _ in rows), default=0)
-        yield from (f"  {name:<{width}}  {draw(value, most):<{WIDTH}}  {text}" for name, value, text in rows)
-
-
-def _block_bar(value: int, most: int) -> str:
-    eighths = round(8 * WIDTH * value / most) if most else 0
-    return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
+        yield from (f"  {name:<{width}}  {bar(value, most):<{WIDTH}}  {text}" for name, value, text in rows)
 
 
 def bar(value: int, most: int) -> str:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from orbit_registry.analytics.stats import EventCounter, Tally
 from orbit_registry.capture.transcripts import DELIVERY_READERS, Delivery, deliveries, events_by_session, without_event
-from orbit_registry.errors import GitStoppedError, OrbitError
+from orbit_registry.errors import GitStoppedError, OrbitError, plural
 from orbit_registry.hook.index import MISSING, Index
 from orbit_registry.install import install as installation
 from orbit_registry.install import trial
@@ -96,10 +96,6 @@ def versions() -> Iterator[Finding]:
     yield Finding("problem" if old else "ok", "versions", ", ".join(parts), sys.executable, step)
 
 
-def _count_records(count: int) -> str:
-    return f"{count} record{'' if count == 1 else 's'}"
-
-
 def _records(workspace: Workspace) -> Iterator[Finding]:
     collection = read_collection(workspace)
     count, orbit = len(collection.records), str(workspace.orbit)
@@ -107,7 +103,7 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
     waiting, unknown = len(queue(collection.records)), without_status(collection.records)
     unread = unread_files(collection.problems)
     message = (
-        f"{_count_records(count)}: {live} can be shown, {waiting} {'waits' if waiting == 1 else 'wait'} for review, "
+        f"{plural(count, 'record')}: {live} can be shown, {waiting} {'waits' if waiting == 1 else 'wait'} for review, "
         f"{len(unknown)} {'has' if len(unknown) == 1 else 'have'} no status stated"
     )
     step = approval_command(unknown) if unknown else "" if live else "orbit learning new, or orbit adr new"
@@ -194,9 +190,9 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
     elif not is_whole(index):
         state, level = "the push index is damaged", "warning"
     elif index.behind():
-        state, level = f"the push index of {_count_records(index.records)} was behind the files", "ok"
+        state, level = f"the push index of {plural(index.records, 'record')} was behind the files", "ok"
     else:
-        state, level = f"the push index of {_count_records(index.records)} is current", "ok"
+        state, level = f"the push index of {plural(index.records, 'record')} is current", "ok"
     try:
         done = sync(workspace, rebuild=level != "ok")
     except OrbitError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orbit_registry.checks.rules.loop import TURN_END, LoopLog, loop_log, turns
 from orbit_registry.doctor.examine import Finding, counts, listed
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, plural
 from orbit_registry.hook.events import DISPATCHED, RETRIEVAL, SYNCED
 from orbit_registry.hook.index import Index
 from orbit_registry.hook.project import private_folder
@@ -169,7 +169,7 @@ def _failures(records: RecordSet, now: datetime) -> Iterator[Finding]:
     ):
         if ones:
             targets = listed([str(target_of(failure)) for failure in ones], MOST_LISTED)
-            count = "1 failed target is" if len(ones) == 1 else f"{len(ones)} failed targets are"
+            count = plural(len(ones), "failed target is", "failed targets are")
             yield Finding("ok", topic, f"{count} {state}: {targets}", "", f"orbit show {ones[0].id}")
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import orbit_registry.importers
 from orbit_registry.checks import engine
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.importers.documents import DocumentImporter
 from orbit_registry.operations.import_report import NO_FORMAT, TakeoverReport
 from orbit_registry.workspace.workspace import Workspace, find_workspace
@@ -73,7 +73,7 @@ def import_and_baseline(path: Path, source: str, *, assume: str | None = None, d
             count += engine.take_into_baseline(workspace, before.get(folder, ()), engine.run(workspace).diagnostics)
     if not count:
         return report
-    older = "1 older finding is baselined" if count == 1 else f"{count} older findings are baselined"
+    older = plural(count, "older finding is baselined", "older findings are baselined")
     return replace(report, notes=(*report.notes, f"{older}: `orbit check --all` lists them"))
 
 

@@ -18,6 +18,7 @@ from orbit_registry.errors import (
     OrbitError,
     UsageError,
     WorkspaceNotFoundError,
+    plural,
 )
 from orbit_registry.formats.yaml_nodes import has_comment
 from orbit_registry.importers.orbit_files import (
@@ -44,6 +45,7 @@ from orbit_registry.operations import init
 from orbit_registry.operations.adoption import in_steps
 from orbit_registry.operations.document_facts import one_line, stable_uid
 from orbit_registry.operations.import_report import Outcome, OutcomeKind, TakeoverReport
+from orbit_registry.operations.renumber import renamed_votes
 from orbit_registry.repository.codec import list_in, ordered
 from orbit_registry.repository.documents import entry_text
 from orbit_registry.repository.guard import refuse_for_agent, write_step
@@ -86,13 +88,9 @@ class OrbitPlan:
     stubs: dict[str, int] = field(default_factory=dict)
     """Bytes of the body of each decision whose entry in a log only points to it, by its new id."""
 
-    def label(self, path: str) -> str:
-        """Return the name of a foreign file in the report."""
-        return f"{self.layout.root.name}/{path}"
-
     def say(self, what: OutcomeKind, path: str, reason: str, record_id: str | None = None) -> None:
         """Note the outcome of a foreign file."""
-        self.outcomes.append(Outcome(what, self.label(path), record_id, reason))
+        self.outcomes.append(Outcome(what, f"{self.layout.root.name}/{path}", record_id, reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +238,7 @@ def _files(
             comments = [_json(line) for line in content.splitlines() if line.strip()]
             dropped.append("its comments are kept in the record, as x-comments")
         elif name == "votes.jsonl":
-            files[name] = _votes(content, assignment)
+            files[name] = renamed_votes(content, assignment.foreign.id, assignment.id)
         elif name == BODY and not content.strip():
             dropped.append("its body.md is empty")
         elif name == BODY and home is not None:
@@ -259,18 +257,6 @@ def _json(line: str) -> object:
         return json.loads(line)
     except (ValueError, RecursionError):
         return line
-
-
-def _votes(content: str, assignment: _Assignment) -> str:
-    if assignment.id == assignment.foreign.id:
-        return content
-    lines = []
-    for line in content.splitlines():
-        row = _json(line)
-        if isinstance(row, dict) and row.get("learning_id") == assignment.foreign.id:
-            line = json.dumps({**row, "learning_id": assignment.id}, ensure_ascii=False)
-        lines.append(line)
-    return "".join(f"{line}\n" for line in lines)
 
 
 def _file_text(path: Path) -> str:
@@ -304,8 +290,8 @@ def _notes(plan: OrbitPlan, assigned: Sequence[_Assignment], homes: Mapping[str,
             f"{here} of {len(adrs)} decisions have their prose in a document, the others in their record's {BODY}"
         )
     if plan.stubs:
-        entries = f"{len(plan.stubs)} entries of decision logs only point"
-        entries = "1 entry of a decision log only points" if len(plan.stubs) == 1 else entries
+        forms = ("entry of a decision log only points", "entries of decision logs only point")
+        entries = plural(len(plan.stubs), *forms)
         plan.notes.append(f"{entries} to a {BODY}: {sum(plan.stubs.values()):,} bytes of prose are read there")
     if spare:
         plan.notes.append(f"{spare} entries of decision logs have no record; `orbit adr backfill` makes them")

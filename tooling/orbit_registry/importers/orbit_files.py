@@ -16,7 +16,6 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.adr.model import AdrDocument
-from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.record import Record
@@ -396,9 +395,9 @@ def find_homes(
 
 def _logs(workspace: Workspace) -> Iterable[Document]:
     for path in sorted(set(decision_paths(workspace))):
-        text = document_text(workspace.root, path)
-        if text is not None and read_document(text, path).format == "log":
-            yield Document(path, text)
+        document = Document(path, document_text(workspace.root, path) or "")
+        if document.file.format == "log":
+            yield document
 
 
 def _fit(home: ProseHome, data: Mapping[str, object]) -> tuple[bool, bool, float]:

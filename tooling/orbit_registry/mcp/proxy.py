@@ -140,16 +140,15 @@ class PendingCall:
     arguments: dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class PendingList:
-    """Request for the list of tools, whose schemas say what a result may have."""
+LISTING = PendingCall("tools/list", {})
+"""Request for the list of tools, whose schemas say what a result may have."""
 
 
 class Pending:
     """Requests that wait for an answer, and the schemas of the server's tools."""
 
     def __init__(self) -> None:
-        self._asked: dict[int | str, PendingCall | PendingList] = {}
+        self._asked: dict[int | str, PendingCall] = {}
         self._admits: dict[str, bool] = {}
 
     def __len__(self) -> int:
@@ -169,13 +168,13 @@ class Pending:
         parameters = message.get("params")
         params = parameters if isinstance(parameters, dict) else {}
         if message.get("method") == "tools/list":
-            self._add(key, PendingList())
+            self._add(key, LISTING)
         elif message.get("method") == "tools/call":
             tool, arguments = params.get("name"), params.get("arguments", {})
             if isinstance(tool, str) and isinstance(arguments, dict):
                 self._add(key, PendingCall(tool, arguments))
 
-    def take(self, key: object) -> PendingCall | PendingList | None:
+    def take(self, key: object) -> PendingCall | None:
         """Remove and return the request of an answer."""
         return self._asked.pop(key, None) if isinstance(key, int | str) and not isinstance(key, bool) else None
 
@@ -189,7 +188,7 @@ class Pending:
         """Return whether a tool's structured result may have one more field; not if its schema is unknown."""
         return self._admits.get(tool, False)
 
-    def _add(self, key: int | str, request: PendingCall | PendingList) -> None:
+    def _add(self, key: int | str, request: PendingCall) -> None:
         for oldest in list(self._asked)[: max(0, len(self._asked) - MOST_PENDING + 1)]:  # answers that never came
             self._asked.pop(oldest, None)
         self._asked[key] = request
@@ -273,7 +272,7 @@ class Results:
             result = message.get("result")
             if result is None or not isinstance(result.value, dict):
                 return line
-            if isinstance(request, PendingList):
+            if request is LISTING:
                 self._pending.learn(result.value.get("tools"))
             elif request is not None and result.value.get("resultType", "complete") == "complete":
                 return self._decide(text, result, request).encode("utf-8")
@@ -410,9 +409,9 @@ class ResultAnnotator:
         signal.setitimer(signal.ITIMER_REAL, self._timeout)
         try:
             call = call_from_arguments(request.tool, request.arguments, self._folder)
-            sidecar, behind = records_for_result(
-                self._root, call, _result_text(result.value.get("content")), self._ledger()
-            )
+            session = (self._session, "") if self._session else session_of_process(self._root)
+            ledger = SessionLog(self._root, *(session or (self._own_session, "")))
+            sidecar, behind = records_for_result(self._root, call, _result_text(result.value.get("content")), ledger)
             if sidecar is None:
                 return text
             return places.filled(sidecar.text, sidecar.learnings, structured=self._pending.admits(request.tool))
@@ -422,12 +421,6 @@ class ResultAnnotator:
             if behind:
                 with suppress(OSError):
                     refresh(self._root, behind)
-
-    def _ledger(self) -> SessionLog:
-        root = self._root or ""
-        if self._session:
-            return SessionLog(root, self._session)
-        return SessionLog(root, *(session_of_process(root) or (self._own_session, "")))
 
     def _is_late(self, _number: int, _frame: FrameType | None) -> None:
         if self._deciding:

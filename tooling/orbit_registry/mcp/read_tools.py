@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.report import diagnostic_lines
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.mcp.tools import ToolCall, ToolResult, note_opened
@@ -223,9 +223,9 @@ def check_text(call: ToolCall) -> ToolResult:
     allowed = [row for row in rows if row.allowed is not None]
     notices = [row for row in rows if not row.check]
     checks = [check.name for check in call.registry.checks_of_file(path)]
-    count = f"{len(checks)} check{'' if len(checks) == 1 else 's'} looked at {path}"
+    count = f"{plural(len(checks), 'check')} looked at {path}"
     lines = [line for row in (*breaks, *notices) for line in diagnostic_lines(row)]
-    end = f"{count}: {len(breaks)} finding{'' if len(breaks) == 1 else 's'}, {len(allowed)} allowed"
+    end = f"{count}: {plural(len(breaks), 'finding')}, {len(allowed)} allowed"
     return ToolResult(
         {"path": path, "checks": checks, "findings": [row.as_dict() for row in (*breaks, *notices)],
          "allowed": len(allowed)},

@@ -6,14 +6,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.duplicates import Neighbour, refusing_copies
-from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.errors import RefusedError, UsageError, plural
 from orbit_registry.mcp.read_tools import clean
 from orbit_registry.mcp.tools import WITHHELD, ToolCall, ToolResult, own_fields
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations import adr as adrs
-from orbit_registry.operations import lifecycle, voting
+from orbit_registry.operations import lifecycle
 from orbit_registry.render.hits import duplicate_message, near_text, neighbours_data, override_hint
 from orbit_registry.render.records import record_data, vote_data
 from orbit_registry.render.work import failure_text, note_data, note_text, retro_data, retro_text
@@ -170,12 +170,11 @@ def vote(call: ToolCall) -> ToolResult:
     _refuse_other_kind(call, any_id)
     if any("\n" in value or "\r" in value for value in (task, model or "")):
         raise UsageError("a task and a model are one line each", hint='for example "TASK-12"')
-    result = voting.vote(call.registry.workspace, any_id, task, call.caller.author(model))
-    count = result.tally.count
+    result = lifecycle.vote(call.registry.workspace, any_id, task, call.caller.author(model))
     already = "" if result.new else " (this vote was counted before)"
     return ToolResult(
         {"id": result.record.id, "new": result.new, **vote_data(result.record.votes)},
-        f"{result.record.id} has {count} {'vote' if count == 1 else 'votes'}{already}",
+        f"{result.record.id} has {plural(result.tally.count, 'vote')}{already}",
         record_ids=[result.record.id],
     )
 

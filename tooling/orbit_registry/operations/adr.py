@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, WriteError
+from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, WriteError, plural
 from orbit_registry.formats.adr import writer
 from orbit_registry.formats.adr.file_names import FileName, is_decision_name, read_name, read_series_name
 from orbit_registry.formats.adr.model import AdrDocument, is_same_title
@@ -159,7 +159,7 @@ def _refuse_missing_log(workspace: Workspace, log: str) -> None:
         if record.source is not None and record.source.path == log
     ]
     if ids:
-        count = "1 decision has its text" if len(ids) == 1 else f"{len(ids)} decisions have their text"
+        count = plural(len(ids), "decision has its text", "decisions have their text")
         hint = f"bring it back; if it was renamed: `orbit adr backfill --moved {shlex.quote(log)} NEW`"
         raise RefusedError(f"{log} is not there, and {count} in it", hint=hint)
 

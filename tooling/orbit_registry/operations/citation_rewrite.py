@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from urllib.parse import quote, unquote
 
-from orbit_registry.errors import GitError
+from orbit_registry.errors import GitError, plural
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.markdown import Link, is_markdown, parse_markdown
 from orbit_registry.formats.position import Position, Span, TextLines
@@ -193,7 +193,7 @@ class ChangedFile:
 
     def __str__(self) -> str:
         moved = f"{self.was} → {self.path}" if self.was else self.path
-        count = f"{self.citations} citation{'s' if self.citations != 1 else ''}" if self.citations else ""
+        count = plural(self.citations, "citation") if self.citations else ""
         details = ", ".join(part for part in (self.what, count) if part)
         return f"{moved}: {details}" if details else moved
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.adr.classifier import PLACE_REASONS
 
 OutcomeKind = Literal["taken", "changed", "left", "present"]
@@ -246,7 +246,7 @@ def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Yield how many decisions state no status that is known, and the commands that settle them at once."""
     number = sum(map(_is_unknown, outcomes))
     if number:
-        decisions = "1 decision" if number == 1 else f"{number} decisions"
+        decisions = plural(number, "decision")
         yield (
             f"no status stated for {decisions}: `orbit adr accept --status unknown` accepts them all and writes "
             "it into their documents; an import with `--assume accepted` changes no document"

@@ -1,9 +1,9 @@
-"""Transitions between the statuses of a kind, and supersession; the document follows the record."""
+"""Transitions between the statuses of a kind, supersession and votes; the document follows the record."""
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
@@ -13,16 +13,17 @@ from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.votes import format_time
+from orbit_registry.model.votes import Tally, Vote, format_time, tally
 from orbit_registry.operations.document_facts import STATUS_LIMIT, location_of
 from orbit_registry.repository import writer
 from orbit_registry.repository.codec import list_in
 from orbit_registry.repository.documents import Document, first_prompt, has_text, prompts_of, read_documents, whole
-from orbit_registry.repository.guard import refuse_secrets, refuse_secrets_in, write_step
+from orbit_registry.repository.guard import refuse_inherited, refuse_secrets, refuse_secrets_in, write_step
 from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.votes import append_vote, half_life_days
 from orbit_registry.workspace.author import Author, Review
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, read_text
-from orbit_registry.workspace.journal import FileChange
+from orbit_registry.workspace.journal import WRITTEN_ROOTS, FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 _LONGEST_LINK = 500  # characters of a link that `formats.adr.relations` still reads
@@ -343,3 +344,38 @@ def refuse_closed(record: Record, hint: str = "add a new record instead") -> Non
     """Raise when a record is closed."""
     if record.phase == "closed":
         raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class VoteResult:
+    """A vote cast: the record with it, whether it counted anew, and what the record's votes come to now."""
+
+    record: Record
+    new: bool
+    tally: Tally
+
+
+def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteResult:
+    """Vote for a record that holds; the same voter for the same task counts once."""
+    record = read_collection(workspace).records.get(any_id)
+    if record.phase != "live":
+        message = f"{record.id} is {record.status.name}; votes count for records that hold"
+        raise RefusedError(message, hint=_vote_hint(record))
+    refuse_inherited(workspace, record.path)
+    half_life = half_life_days()
+    now = datetime.now(UTC).replace(microsecond=0)
+    refuse_secrets("", {"task": task, "voter": author.model or author.name})
+    cast = Vote(record.id, author.model or author.name, now, task.strip())
+    folder = workspace.root / record.folder
+    new = append_vote(folder, workspace.state / "votes.lock", cast, record.votes)
+    WRITTEN_ROOTS.add(workspace.root)
+    votes = (*record.votes, cast) if new else record.votes
+    return VoteResult(replace(record, votes=votes), new, tally(votes, now, half_life))
+
+
+def _vote_hint(record: Record) -> str:
+    if record.superseded_by:
+        return f"vote for what replaced it: {', '.join(record.superseded_by)}"
+    if record.phase == "pending":
+        return "votes are possible once a person has accepted it"
+    return f"`orbit {record.kind.name} list --phase live` lists those that do"

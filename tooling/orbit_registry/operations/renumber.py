@@ -312,7 +312,7 @@ def renumbered_document(text: str, path: str, heading: str | None, title: str, o
 
 def renamed_votes(text: str, old: str, new: str) -> str:
     """Return votes given to a record under its old id as votes for the new one."""
-    return text.replace(f'"learning_id": "{old}"', f'"learning_id": "{new}"')
+    return re.sub(rf'("learning_id":\s*)"{re.escape(old)}"', rf'\g<1>"{new}"', text)
 
 
 def in_order(text: str, path: str, *record_ids: str) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from orbit_registry.checks.report import printable
+from orbit_registry.errors import plural
 from orbit_registry.formats.untrusted import inert_line, one_line
 from orbit_registry.hook.index import ID, PATH
 from orbit_registry.matching.match import Match
@@ -42,10 +43,10 @@ def _counts_text(report: ChangeReport) -> str:
     findings = Counter(finding.severity for finding in report.findings)
     changes = Counter(change.what for change in report.records)
     counts = [
-        _count(len(report.files), "file"),
-        f"{_count(len(report.matches), 'record')} {'applies' if len(report.matches) == 1 else 'apply'}",
+        plural(len(report.files), "file"),
+        plural(len(report.matches), "record applies", "records apply"),
         *(f"{changes[what]} {what}" for what in ("added", "changed", "removed", "unreadable") if changes[what]),
-        *(_count(findings[severity], severity.value) for severity in Severity if findings[severity]),
+        *(plural(findings[severity], severity.value) for severity in Severity if findings[severity]),
     ]
     return ", ".join(counts)
 
@@ -148,13 +149,9 @@ def _way(entry: Match, mark: Callable[[str], str] = str) -> str:
     """Return the globs by which a record applies, or the files where no glob does, and how many files those are."""
     ways = list(dict.fromkeys(glob or target[1:] for target, glob in entry.matched_by))
     more = f" and {len(ways) - 2} more" if len(ways) > 2 else ""
-    return f"{', '.join(map(mark, ways[:2]))}{more}: {_count(len(entry.matched_by), 'file')}"
+    return f"{', '.join(map(mark, ways[:2]))}{more}: {plural(len(entry.matched_by), 'file')}"
 
 
 def _more(total: int, where: str) -> Iterator[str]:
     if total > LISTED:
         yield f"  … and {total - LISTED} more: `{where}`"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun if number == 1 else noun + 's'}"

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from orbit_registry.checks.duplicates import Neighbour
+from orbit_registry.errors import plural
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import chunk_place
 from orbit_registry.search.search import Hit, SearchResult
@@ -59,7 +60,7 @@ def result_text(result: SearchResult, *, explain: bool = False) -> str:
             lines += [*([""] if lines else []), group[1]]
         for hit in groups[group]:
             lines += _lines(hit, explain=explain, is_said=hit.retired in result.retired)
-    more = "1 more hit" if result.omitted == 1 else f"{result.omitted} more hits"
+    more = plural(result.omitted, "more hit")
     return "\n".join([*retired, *lines, *([f"and {more}: --limit shows them"] if result.omitted else [])])
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from orbit_registry.errors import plural
 from orbit_registry.render.records import record_data
 from orbit_registry.retro.ensure import REFUSED, EnsureResult, counts
 from orbit_registry.retro.failures import target_of
@@ -45,8 +46,7 @@ def failure_text(data: Mapping[str, object]) -> str:
     if not data["holds"]:
         return f"{data['target']} may be tried"
     until = f"until {str(data['until'])[:16].replace('T', ' ')} UTC" if data["until"] else "until it is cleared"
-    attempts = int(str(data["attempts"]))
-    tried = "1 time" if attempts == 1 else f"{attempts} times"
+    tried = plural(int(str(data["attempts"])), "time")
     return f"{data['target']} failed {tried} and is left alone {until}: {data['reason']}"
 
 

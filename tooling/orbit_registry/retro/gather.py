@@ -14,7 +14,7 @@ from typing import Any
 from orbit_registry.capture.patterns import Attempt, Pattern
 from orbit_registry.capture.project import Project
 from orbit_registry.capture.run import EVENTS, SourcedFinding, read_session, transcripts_of
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.hook import events
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -153,11 +153,10 @@ def _parse_target(name: str) -> failures.Target | None:
 def _summary(run: failures.Target, agents: Mapping[str, str], accepted: Collection[str], turns: int) -> str:
     if not agents:
         return "known by its events alone" if run.type != "incident" else "known by failures and events alone"
-    counted = f"{turns} turn{'' if turns == 1 else 's'}"
+    counted = plural(turns, "turn")
     if run.type == "session":
         return f"{counted}, {'accepted' if accepted else 'the last turned down'}"
-    sessions = f"{len(agents)} session{'' if len(agents) == 1 else 's'}"
-    return f"{sessions} of {counted}, {len(agents) - len(accepted)} turned down"
+    return f"{plural(len(agents), 'session')} of {counted}, {len(agents) - len(accepted)} turned down"
 
 
 def _purpose_outcomes(tried: Iterable[Attempt]) -> Iterable[Outcome]:

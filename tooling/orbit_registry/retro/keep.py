@@ -8,7 +8,7 @@ from typing import Any
 
 from orbit_registry.capture.candidates import propose
 from orbit_registry.checks.duplicates import letters
-from orbit_registry.errors import OrbitError, RefusedError, UsageError
+from orbit_registry.errors import OrbitError, RefusedError, UsageError, plural
 from orbit_registry.hook import events
 from orbit_registry.model.freshness import created_at, last_reviewed
 from orbit_registry.model.ids import Link
@@ -147,8 +147,7 @@ def _completed(retro: Retro, now: datetime) -> Retro:
 def _title(retro: Retro) -> str:
     results = [outcome.result for outcome in retro.outcomes]
     counts = ", ".join(f"{results.count(name)} {name}" for name in dict.fromkeys(results))
-    count = len(retro.findings)
-    return f"{retro.trigger}: {counts or retro.summary or f'{count} finding' + ('' if count == 1 else 's')}"[:300]
+    return f"{retro.trigger}: {counts or retro.summary or plural(len(retro.findings), 'finding')}"[:300]
 
 
 def _entry(retro: Retro, key: str) -> EnsureRequest:

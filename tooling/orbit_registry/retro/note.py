@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from orbit_registry.checks.duplicates import Neighbour, near_duplicates, refusing_copies
 from orbit_registry.checks.rules.loop import turn_id
-from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.errors import RefusedError, UsageError, plural
 from orbit_registry.hook.events import NOTE_SKIPS as SKIPS
 from orbit_registry.hook.events import NOTED
 from orbit_registry.hook.project import session_of_process
@@ -184,7 +184,7 @@ def _learning(work: NoteRequest, longest: int) -> dict[str, object]:
     if work.task:
         fields["evidence"] = [{"kind": "task", "reference": work.task}]
     if work.failed:
-        tried = f"Tried {work.attempts} {'time' if work.attempts == 1 else 'times'}, not solved."
+        tried = f"Tried {plural(work.attempts, 'time')}, not solved."
         fields |= {"body": f"{work.text.strip()}\n\n{tried}", "confidence": "low", "basis": "observed"}
         fields["labels"] = list(UNSOLVED)
     return fields

@@ -12,6 +12,7 @@ from typing import Any
 from orbit_registry.checks.check import all_checks, check, run_checks
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.engine import CheckOutcome
+from orbit_registry.errors import plural
 from orbit_registry.formats.position import Position
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.context import SKIPS, TRIAL
@@ -47,7 +48,7 @@ def no_event(context: CheckContext) -> Iterator[Diagnostic]:
     if log is None:
         return
     for reason, count in sorted(log.skipped.items()):
-        yield no_event.at(log.location, f"{count} {'line' if count == 1 else 'lines'} of the log: {reason}")
+        yield no_event.at(log.location, f"{plural(count, 'line')} of the log: {reason}")
     unknown = [event for event in log.events if event.name not in NAMES]
     counts = Counter(event.name for event in unknown)
     for event in {event.name: event for event in reversed(unknown)}.values():
