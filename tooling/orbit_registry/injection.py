@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import time
@@ -304,7 +303,7 @@ def _learning(match: Match) -> Learning:
     return Learning(values[ID], values[KIND], values[CATEGORY], match.text, values[PATH])
 
 
-def _details(context: Context, mapping: Categories | None) -> str:
+def _details(context: Context, mapping: Categories | None) -> dict[str, list[str]]:
     is_named = not context.agent or (mapping is not None and mapping.is_mapped)
     notes = [] if is_named else [f"no mapping names the agent: it gets `{GENERAL}` alone"]
-    return f", {json.dumps({'categories': list(context.categories), 'notes': notes})[1:-1]}"
+    return {"categories": list(context.categories), "notes": notes}

@@ -26,12 +26,12 @@ def keep(home: Path, talk: Talk, session: str = SESSION) -> None:
 
 def event(project: Project, name: str, details: str, session: str = SESSION) -> None:
     entry = Event("cli", 1_795_000_000)
-    entry.name, entry.session, entry.details = name, session, details
+    entry.name, entry.session, entry.details = name, session, json.loads(f"{{{details}}}")
     append(str(project.root), entry)
 
 
 def dispatch(project: Project, item: str, loop: str, session: str = "") -> None:
-    event(project, DISPATCHED, f', "item": "{item}", "loop": "{loop}"', session)
+    event(project, DISPATCHED, f'"item": "{item}", "loop": "{loop}"', session)
 
 
 def became(done: Any) -> dict[str, tuple[str, int]]:
@@ -88,8 +88,8 @@ def test_a_command_that_never_worked_blocks_nothing(project: Project, home: Path
 
 def test_targets_come_from_events(project: Project, home: Path) -> None:
     keep(home, Talk(project.root).ask("Do S-2.").edit("src/shop/cart.py").ask("Thanks."))
-    event(project, DISPATCHED, ', "item": "story:shop:S-2"')
-    event(project, NOTED, ', "task": "T-7", "attempts": 3, "failed": true')
+    event(project, DISPATCHED, '"item": "story:shop:S-2"')
+    event(project, NOTED, '"task": "T-7", "attempts": 3, "failed": true')
     project.orbit("fail", "task:T-7", "--reason", "no browser", "--attempts", "3")
     done = retro(project)
     assert became(done) == {"S-2": ("completed", 1), "T-7": ("failed", 3)}
@@ -137,7 +137,7 @@ def test_a_loop_covers_what_it_dispatched(project: Project, home: Path) -> None:
 @pytest.mark.parametrize("identified_by", ["id", "target", "evidence"])
 def test_an_incident_covers_a_failure_and_its_sessions(project: Project, home: Path, identified_by: str) -> None:
     keep(home, stumble(project.root))
-    event(project, FAILED, ', "target": "service:shop:pay", "attempts": 4')
+    event(project, FAILED, '"target": "service:shop:pay", "attempts": 4')
     message = ("--attempts", "4", "--evidence", "external:INC-42")
     project.orbit("fail", "service:shop:pay", "--reason", "the queue was full", *message)
     project.orbit("fail", "service:shop:payments", "--reason", "another's")
@@ -162,9 +162,9 @@ def test_an_unknown_run_is_refused(project: Project, home: Path, run: str) -> No
 
 def test_malformed_events_do_not_stop_a_retro(project: Project, home: Path) -> None:
     for item in ("x" * 3000, "story:shop:<b>x</b>", "story:shop:S-\u202e1", "story:a b:S-1", ":::"):
-        event(project, FAILED, f', "target": {json.dumps(item)}, "loop": "L-17"')
+        event(project, FAILED, f'"target": {json.dumps(item)}, "loop": "L-17"')
     for attempts in ("1e400", "true", "-3", "9" * 30, '"3"', "4"):
-        event(project, FAILED, f', "target": "story:shop:S-{len(attempts)}", "loop": "L-17", "attempts": {attempts}')
-    event(project, FAILED, ', "target": {"type": "story"}, "loop": ["L-17"]')
+        event(project, FAILED, f'"target": "story:shop:S-{len(attempts)}", "loop": "L-17", "attempts": {attempts}')
+    event(project, FAILED, '"target": {"type": "story"}, "loop": ["L-17"]')
     done = project.json("retro", "--loop", "L-17")
     assert became(done) == {f"S-{length}": ("failed", 4 if length == 1 else 1) for length in (5, 4, 2, 30, 3, 1)}

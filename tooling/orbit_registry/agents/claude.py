@@ -5,7 +5,7 @@ A reply adds context. It never holds a decision about a permission, nor another 
 
 from orbit_registry.hook.call import Call, field
 from orbit_registry.hook.context import PROMPT, SESSION, TOOL
-from orbit_registry.hook.payload import call_from_payload, quoted
+from orbit_registry.hook.payload import call_from_payload, context_reply, to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,9 +56,7 @@ def _is_of_another_agent(payload: "Payload") -> bool:
 
 def reply(call: Call, text: str) -> str:
     """Return the reply with a text for the agent and the call's message for the person."""
-    context = f'"hookSpecificOutput": {{"hookEventName": {quoted(call.event)}, "additionalContext": {quoted(text)}}}, '
-    message = f'"systemMessage": {quoted(call.message)}, ' if call.message else ""
-    return f'{{{context if text else ""}{message}"suppressOutput": true}}\n'
+    return to_json({**context_reply(call, text), "suppressOutput": True}) + "\n"
 
 
 def hook_events() -> dict[str, str]:

@@ -5,7 +5,7 @@ A reply holds no key but those below: Codex drops a whole reply for a key that i
 
 from orbit_registry.hook.call import Call, field
 from orbit_registry.hook.context import PROMPT, SESSION, TOOL
-from orbit_registry.hook.payload import call_from_payload, parse_json, to_json
+from orbit_registry.hook.payload import call_from_payload, context_reply, parse_json, to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from orbit_registry.agents.agent import Agent, EntryKind, Row, TranscriptEntry, Usage
     from orbit_registry.hook.call import Payload
-    from orbit_registry.hook.payload import JsonValue
 
 SURFACES = {
     "PreToolUse": TOOL, "PostToolUse": TOOL, "UserPromptSubmit": PROMPT, "SessionStart": SESSION,
@@ -72,12 +71,7 @@ def _failure(response: object) -> str:
 
 def reply(call: Call, text: str) -> str:
     """Return the reply with a text for the agent and the call's message for the person."""
-    members: dict[str, JsonValue] = {}
-    if text:
-        members["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": text}
-    if call.message:
-        members["systemMessage"] = call.message
-    return to_json(members) + "\n"
+    return to_json(context_reply(call, text)) + "\n"
 
 
 def agent() -> "Agent":

@@ -7,7 +7,7 @@ none of them is answered: a record would count as shown that was not.
 
 from orbit_registry.hook.call import Call, field
 from orbit_registry.hook.context import SESSION, TOOL
-from orbit_registry.hook.payload import parse_embedded, take_tool, to_json
+from orbit_registry.hook.payload import context_reply, parse_embedded, take_tool, to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def reply(call: Call, text: str) -> str:
         return ""
     if call.event in SURFACES:
         return to_json({"additionalContext": text}) + "\n"
-    return to_json({"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}}) + "\n"
+    return to_json(context_reply(call, text)) + "\n"
 
 
 def agent() -> "Agent":

@@ -6,7 +6,7 @@ block begins and ends with words in brackets.
 
 from orbit_registry.hook.call import Call, field
 from orbit_registry.hook.context import PROMPT, SESSION, TOOL
-from orbit_registry.hook.payload import call_from_payload, to_json
+from orbit_registry.hook.payload import call_from_payload, context_reply, to_json
 from orbit_registry.hook.render import END, START
 
 TYPE_CHECKING = False
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from orbit_registry.agents.agent import Agent, Row, TranscriptEntry
     from orbit_registry.hook.call import Payload
-    from orbit_registry.hook.payload import JsonValue
 
 SURFACES = {"AfterTool": TOOL, "BeforeAgent": PROMPT, "SessionStart": SESSION}
 LOGGED = {"AfterAgent": "stop", "SessionEnd": "session end", "PreCompress": "compaction"}
@@ -48,15 +47,10 @@ def read(payload: "Payload") -> Call | None:
 
 def reply(call: Call, text: str) -> str:
     """Return the reply with a text for the agent and the call's message for the person."""
-    members: dict[str, JsonValue] = {"suppressOutput": True}
-    if text:
-        for mark in (BEGIN, FINISH):  # what a record says can't end the block
-            text = text.replace(mark, f"({mark[1:-1]})")
-        text = text.replace(START, BEGIN).replace(END, FINISH)
-        members["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": text}
-    if call.message:
-        members["systemMessage"] = call.message
-    return to_json(members) + "\n"
+    for mark in (BEGIN, FINISH):  # what a record says can't end the block
+        text = text.replace(mark, f"({mark[1:-1]})")
+    text = text.replace(START, BEGIN).replace(END, FINISH)
+    return to_json({"suppressOutput": True, **context_reply(call, text)}) + "\n"
 
 
 def agent() -> "Agent":

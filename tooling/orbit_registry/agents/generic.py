@@ -5,7 +5,7 @@ Both are published as `docs/schemas/hook-call.schema.json` and `hook-reply.schem
 
 from orbit_registry.hook.call import MOST_PATHS, Call, field
 from orbit_registry.hook.context import PROMPT, SESSION, TOOL
-from orbit_registry.hook.payload import quoted, take_prompt, take_tool
+from orbit_registry.hook.payload import take_prompt, take_tool, to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def reply(call: Call, text: str) -> str:
     """Return the text, or an object with it and with the message for the person."""
     if call.is_plain:
         return f"{text}\n" if text else ""
-    members = [f'"{key}": {quoted(value)}' for key, value in (("context", text), ("message", call.message)) if value]
-    return f"{{{', '.join(members)}}}\n"
+    members = {"context": text, "message": call.message}
+    return to_json({name: value for name, value in members.items() if value}) + "\n"
 
 
 def agent() -> "Agent":

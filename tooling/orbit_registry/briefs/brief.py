@@ -1,6 +1,5 @@
 """Brief: the records for a piece of work, chosen by `hook.select`."""
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -144,7 +143,7 @@ def _context(workspace: Workspace, inputs: BriefInputs, now: float, index: Index
 _NONE = ""  # category that no learning has, for an agent without categories
 
 
-def details(inputs: BriefInputs) -> str:
+def details(inputs: BriefInputs) -> dict[str, object]:
     """Return the details for the event: no text of the task, and no reasons of a program."""
     opinion = inputs.task_class
     data: dict[str, object] = {**inputs.as_data(), "task": inputs.task.id or None, "notes": list(inputs.warnings)}
@@ -153,7 +152,7 @@ def details(inputs: BriefInputs) -> str:
         data["categories"] = list(inputs.categories.names)
     if opinion is not None and opinion.by == "command":
         data["task_class"] = {**opinion.as_data(), "reasons": []}
-    return f", {json.dumps(data)[1:-1]}"
+    return data
 
 
 def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:

@@ -8,14 +8,17 @@ from time import gmtime, strftime
 
 from orbit_registry.hook.context import SKIPS
 from orbit_registry.hook.index import ID
-from orbit_registry.hook.payload import quoted
+from orbit_registry.hook.payload import to_json
 from orbit_registry.hook.project import private_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from orbit_registry.hook.context import Selection
+
+    Members = Mapping[str, Any]
 
 FILES = ("events.4.jsonl", "events.3.jsonl", "events.2.jsonl", "events.1.jsonl", "events.jsonl")
 """The log, its oldest part first; events are appended to the last."""
@@ -56,7 +59,7 @@ class Event:
     """One event. `name` is `retrieval` for a selection, else one of `NAMES`; `session` is the name of a session log.
 
     `opened` are ids of records that were read (an event of their own), or those that a name of `DONE` is about. `fault`
-    is one of `FAULTS` or the name of an exception's class. `details` are further members as JSON, each after a comma.
+    is one of `FAULTS` or the name of an exception's class. `details` are further members.
     `failed` are ids of records whose pattern the error of a failed call holds, `withheld` those in the hold-out.
     `command` is a hash of the shell's command, `tests` whether it runs tests, `writes` whether the call writes the
     files of `query`, `has_failed` whether it failed. `tokens` are those of what was shown.
@@ -65,7 +68,8 @@ class Event:
     def __init__(self, surface: str, at: float) -> None:
         """Start an event; `at` is in seconds since 1970."""
         self.surface, self.at, self.session, self.skip_reason = surface, at, "", ""
-        self.name, self.fault, self.details, self.agent = RETRIEVAL, "", "", ""
+        self.name, self.fault, self.agent = RETRIEVAL, "", ""
+        self.details: Members = {}
         self.query: Sequence[str] = ()
         self.hits: Sequence[str] = ()
         self.opened: Sequence[str] = ()
@@ -82,48 +86,38 @@ class Event:
 
     def line(self) -> str:
         """Return the event as one line of JSON; two where records were opened too."""
-        end = f'"fault": {_or_null(self.fault)}, "ms": {self.ms:.1f}}}\n'
-        reason = self.skip_reason if self.skip_reason in SKIPS else ""
-        middle = (
-            f'"query": [{", ".join(map(quoted, self.query[:MOST_ASKED]))}], "hits": [{_listed(self.hits)}], '
-            f'"count": {len(self.hits)}, "omitted": {self.omitted}, "skip_reason": {_or_null(reason)}{self.details}, '
-            + (f'"failed": [{_listed(self.failed)}], ' if self.failed else "")
-            + (f'"withheld": [{_listed(self.withheld)}], ' if self.withheld else "")
-            + (f'"tokens": {self.tokens}, ' if self.tokens else "")
-            + (f'"command": "{self.command:x}", ' if self.command else "")
-            + ('"tests": true, ' if self.tests else "")
-            + ('"writes": true, ' if self.writes else "")
-            + ('"result": "failed", ' if self.has_failed else "")
-        )
         if self.name in DONE:
-            return f'{self._start(self.name)}"ids": [{_listed(self.opened)}]{self.details}, {end}'
-        first = f'{self._start(OPENED)}"ids": [{_listed(self.opened)}], {end}' if self.opened else ""
-        besides = f"{self.details[2:]}, " if self.details else ""
-        return first + self._start(self.name) + (middle if self.name == RETRIEVAL else besides) + end
+            return self._line(self.name, {"ids": self.opened, **self.details})
+        first = self._line(OPENED, {"ids": self.opened}) if self.opened else ""
+        return first + self._line(self.name, self._selection() if self.name == RETRIEVAL else self.details)
 
-    def _start(self, name: str) -> str:
-        return (
-            f'{{"at": "{strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(self.at))}", "event": {quoted(name)}, '
-            f'"surface": {quoted(self.surface)}, "session": {_or_null(self.session)}, '
-            + (f'"agent": {quoted(self.agent)}, ' if self.agent else "")
-        )
+    def _line(self, name: str, members: "Members") -> str:
+        at, agent = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(self.at)), {"agent": self.agent} if self.agent else {}
+        start = {"at": at, "event": name, "surface": self.surface, "session": self.session or None, **agent}
+        return to_json({**start, **members, "fault": self.fault or None, "ms": round(self.ms, 1)}) + "\n"
 
-
-def _or_null(text: str) -> str:
-    return quoted(text) if text else "null"
-
-
-def _listed(ids: "Sequence[str]") -> str:
-    return ", ".join(map(quoted, ids))
+    def _selection(self) -> "Members":
+        optional: Members = {
+            "failed": self.failed, "withheld": self.withheld, "tokens": self.tokens,
+            "command": f"{self.command:x}" if self.command else "", "tests": self.tests, "writes": self.writes,
+            "result": "failed" if self.has_failed else "",
+        }  # fmt: skip
+        return {
+            "query": self.query[:MOST_ASKED],
+            "hits": self.hits,
+            "count": len(self.hits),
+            "omitted": self.omitted,
+            "skip_reason": self.skip_reason if self.skip_reason in SKIPS else None,
+            **self.details,
+            **{name: value for name, value in optional.items() if value},
+        }
 
 
 def note(root: str, name: str, surface: str, at: float, **details: "str | int | None") -> None:
     """Log what a person or an agent did to a record; texts among `details` are names, hashes and ids alone."""
     event = Event(surface, at)
     event.name = name
-    members = (f"{quoted(key)}: {_or_null(value) if isinstance(value, str) else 'null' if value is None else value}"
-            for key, value in details.items())  # fmt: skip
-    event.details = "".join(f", {member}" for member in members)
+    event.details = {key: None if value == "" else value for key, value in details.items()}
     append(root, event)
 
 

@@ -48,9 +48,8 @@ def note_turn(root: str, ended: Event) -> None:
     note = Event(ended.surface, ended.at)
     note.name, note.session, note.agent = NOTED, ended.session, ended.agent
     parts = ("hook", ended.agent, ended.surface.rpartition(":")[2], ended.session, str(int(ended.at)))
-    reason = "null" if calls else '"no-new-information"'
-    errors = "true" if failed else "false"
-    note.details = f', "turn": "{":".join(parts)}", "tools": {calls}, "errors": {errors}, "skip_reason": {reason}'
+    reason = None if calls else "no-new-information"
+    note.details = {"turn": ":".join(parts), "tools": calls, "errors": failed, "skip_reason": reason}
     append(root, note)
 
 

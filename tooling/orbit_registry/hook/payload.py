@@ -8,11 +8,11 @@ from orbit_registry.hook.context import CODE, PROMPT, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from orbit_registry.hook.call import Payload
 
-    JsonValue = str | bool | Mapping[str, "JsonValue"]
+    JsonValue = str | bool | int | float | None | Mapping[str, "JsonValue"] | Sequence["JsonValue"]
 
     def quoted(text: str) -> str:
         """Return a text as JSON, in ASCII."""
@@ -62,9 +62,23 @@ def to_json(value: "JsonValue") -> str:
     """Return a value as JSON, in ASCII."""
     if isinstance(value, str):
         return quoted(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "{" + ", ".join(f"{quoted(key)}: {to_json(member)}" for key, member in value.items()) + "}"
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join([f"{quoted(key)}: {to_json(member)}" for key, member in value.items()]) + "}"
+    return "[" + ", ".join(map(to_json, value)) + "]"
+
+
+def context_reply(call: Call, text: str) -> "dict[str, JsonValue]":
+    """Return the members of a reply, as several agents take it: a text for the agent, the message for the person."""
+    members: dict[str, JsonValue] = {}
+    if text:
+        members["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": text}
+    if call.message:
+        members["systemMessage"] = call.message
+    return members
 
 
 WRITING = frozenset(("edit", "write", "multiedit", "notebookedit"))

@@ -48,7 +48,7 @@ def write_event(
     event = Event(surface, time.time())
     event.name, event.opened, event.ms = name, list(ids), seconds * 1000
     event.session = SessionLog(root, *session).name if session is not None else ""
-    event.details = f", {json.dumps(_without_secrets(details))[1:-1]}" if details else ""
+    event.details = {name: _without_secrets(value) for name, value in details.items()}
     append(root, event)
 
 
