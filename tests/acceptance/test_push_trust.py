@@ -10,7 +10,8 @@ from tests.files import CONFIG, commit, make_workspace, write, write_learning, w
 from orbit_registry.hook.context import BRIEF, Context
 from orbit_registry.hook.index import ID, Index, open_index
 from orbit_registry.hook.select import select
-from orbit_registry.matching.match import current_index, explain, match
+from orbit_registry.matching.explain import explain
+from orbit_registry.matching.match import current_index, match
 from orbit_registry.workspace.workspace import open_workspace
 
 Git = Callable[..., str]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from orbit_registry.enforce.spec import DecisionCheck
     from orbit_registry.enforce.trial import Trial
     from orbit_registry.matching import match as matches
+    from orbit_registry.matching.explain import Verdict
     from orbit_registry.matching.match import Coverage
     from orbit_registry.model.diagnostic import Diagnostic
     from orbit_registry.model.freshness import Freshness
@@ -398,11 +399,11 @@ class Registry:
         request = brief.BriefRequest(paths, tags, agent, task, task_class, text, session, project)
         return brief.brief(self.workspace, request)
 
-    def explain(self, path: str, *, project: str = "") -> list[matches.Verdict]:
+    def explain(self, path: str, *, project: str = "") -> list[Verdict]:
         """Return for each record around a path (from the root) why it is pushed or not."""
-        from orbit_registry.matching import match as matches
+        from orbit_registry.matching.explain import explain
 
-        return matches.explain(self.workspace, path, project=project)
+        return explain(self.workspace, path, project=project)
 
     def coverage(self) -> Coverage:
         """Return which tracked files have which records."""
