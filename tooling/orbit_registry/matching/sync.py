@@ -17,7 +17,6 @@ from orbit_registry.hook.index import Index
 from orbit_registry.hook.project import index_file, stamp
 from orbit_registry.matching import compile as compiler
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
-from orbit_registry.matching.sources import digest_of
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -28,7 +27,7 @@ from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.workspace.cache import code_version
+from orbit_registry.workspace.cache import code_version, digest
 from orbit_registry.workspace.files import RECORD_LIMIT, TEMPORARY, read_with_status, write_atomic
 from orbit_registry.workspace.git import uses_another_index
 from orbit_registry.workspace.lock import locked
@@ -219,7 +218,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
         map(compiler.globs_of, (*records, *(personal.records if personal is not None else ()))), edits
     )
     config = workspace.config
-    digest = digest_of((
+    key = digest(
         str(reader.FORMAT), code_version(), workspace.kinds.fingerprint, config.inbox, str(half_life_days()),
         str(config.raw.get("freshness")), str(_holdout(workspace)), str(compiler.settings_of(config)),
         str(_min_relevance(workspace)),
@@ -228,8 +227,8 @@ def inputs_of(workspace: Workspace) -> Inputs:
         *(f"{path} {state.sha256}" for path, state in sorted(prose.states.items())),
         *(f"{path}\n{cause}" for path, cause in sorted(causes.items())), *sorted(changed),
         *(personal.lines() if personal is not None else ()),
-    ))  # fmt: skip
-    return Inputs([digest, *stamps], reading, entries, records, prose, broad, causes, changed, personal)
+    )  # fmt: skip
+    return Inputs([key, *stamps], reading, entries, records, prose, broad, causes, changed, personal)
 
 
 def _entries(reading: Reading) -> Sequence[RecordFolder]:

@@ -18,7 +18,6 @@ from orbit_registry.errors import RefusedError, SnapshotError, UsageError
 from orbit_registry.hook.events import FILES, NAMES, RETRIEVAL
 from orbit_registry.hook.words import LONGEST_WORD, STOP_WORDS, UNSPACED
 from orbit_registry.hook.words import MARKS as LETTER_MARKS
-from orbit_registry.matching.sources import references_in, sources_of
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
@@ -26,7 +25,7 @@ from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import Fields, Index, counts_of
 from orbit_registry.search.search import MARKS
 from orbit_registry.snapshot.publication import publication_of
-from orbit_registry.snapshot.rows import CONTENT, LOCAL, Rows, meta_of, rows_of
+from orbit_registry.snapshot.rows import CONTENT, LOCAL, Rows, meta_of, references_in, rows_of, sources_of
 from orbit_registry.workspace.files import TEMPORARY, sync_folder, write_error
 from orbit_registry.workspace.workspace import Workspace
 

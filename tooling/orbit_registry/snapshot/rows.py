@@ -17,7 +17,6 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.globs import Glob, anchors, parse_glob
 from orbit_registry.formats.markdown import is_markdown
-from orbit_registry.matching.sources import Source
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, expires_at, freshness_fields
 from orbit_registry.model.rank import vote_key
@@ -25,12 +24,16 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import UNSTATED, UNVERSIONED, Scope, version_factor
 from orbit_registry.model.votes import distinct_votes, format_time, parse_time
-from orbit_registry.operations.citations import in_text
+from orbit_registry.operations.citations import in_text, references_of
 from orbit_registry.operations.document_facts import RecordLocation, Targets, location_of
+from orbit_registry.repository.documents import ProseReading
+from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill
+from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.chunks import Chunk, chunks_of
 from orbit_registry.search.index import Fields, texts_of
+from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, Folders, decode, walk
 from orbit_registry.workspace.workspace import Workspace
 
@@ -90,6 +93,57 @@ def citing_references(
     rows = workspace.cache.files(namespace, workspace.root, filter(folders.contain, paths), parse, limit=DOCUMENT_LIMIT)
     values = {path: row.value for path, row in rows.items() if row.value is not None}
     return {path: References.from_row(values[path]) if path in values else References() for path in paths}
+
+
+def references_in(
+    workspace: Workspace, records: Iterable[Record], prose: ProseReading | None = None
+) -> Mapping[str, Sequence[str]]:
+    """Return what the texts of records refer to, by the records' paths."""
+    forms = workspace.kinds.id_forms
+    by_path = {record.path: record for record in records}
+
+    def key(record: Record) -> str:
+        home = prose.states.get(record.source.path) if prose is not None and record.source else None
+        texts = (record.id, record.title, record.text("summary"), record.prose, record.text("path"))
+        return digest(forms, texts, record.source, home.sha256 if home else "")
+
+    def make(path: str) -> list[str]:
+        record = by_path[path]
+        return list(references_of(record, forms, prose.document_text(record) if prose is not None else None))
+
+    keys = {path: key(record) for path, record in by_path.items()}
+    return workspace.cache.values(f"references {prose is not None}", keys, make)
+
+
+def sources_of(
+    reading: Reading, prose: ProseReading, records: Collection[str], *, inbox: bool = False, with_times: bool = True
+) -> list[Row]:
+    """Return the rows of the files that some records, named by their paths, came from; `inbox`: it is local."""
+    rows: list[Row] = []
+
+    def add(role: str, path: str, local: bool = False) -> None:
+        state = reading.states.get(path) or prose.states.get(path)
+        if state is not None:
+            written = datetime.fromtimestamp(state.mtime_ns // 1_000_000 / 1000, UTC) if with_times else None
+            row: Row = {"path": path, "role": role, "inbox": local, "sha256": state.sha256, "size": state.size}
+            rows.append({**row, "mtime": _time(written) if written is not None else None})
+
+    documents: set[str] = set()
+    for entry in reading.entries:
+        if entry.path not in records:
+            continue
+        local = inbox and entry.pending
+        add("record", entry.path, local)
+        if entry.has_votes:
+            add("votes", f"{entry.folder}/{VOTES}", local)
+        if entry.has_body:
+            add("body", entry.body_path, local)
+        document = reading.document_of(entry)
+        if document is not None and not local:
+            documents.add(document)
+    for document in sorted(documents & prose.states.keys()):
+        add("document", document)
+    return rows
 
 
 class NameResolver:
@@ -257,7 +311,7 @@ class Rows:
 
 
 def rows_of(
-    records: Iterable[Record], sources: Iterable[Source] = (), diagnostics: Iterable[Diagnostic] = (), *,
+    records: Iterable[Record], sources: Iterable[Row] = (), diagnostics: Iterable[Diagnostic] = (), *,
     freshness: Mapping[str, Freshness] = MappingProxyType({}), inbox: str = "", half_life_days: float | None = None,
     references: Mapping[str, Sequence[str]] = MappingProxyType({}), citations: Iterable[Row] = (),
     skills: Sequence[Skill] = (),
@@ -280,8 +334,8 @@ def rows_of(
         (local if row["record_id"] in local_ids else shared)["links"].append(_encode(row))
     shared["successors"] = _successor_rows(RecordSet(record for record in chosen if record.id not in local_ids))
     local["citations"] = list(map(_encode, citations))
-    for source in sorted(sources, key=lambda source: (source.path, source.role)):
-        (local if source.inbox else shared)["sources"].append(_encode(_source_row(source)))
+    for row in sorted(sources, key=lambda row: (row["path"], row["role"])):
+        (local if row["inbox"] else shared)["sources"].append(_encode(row))
     if half_life_days is not None:
         local["vote_keys"] = [
             _encode({"record_id": record.id, "half_life": half_life_days, "rank_key": key})
@@ -461,18 +515,6 @@ def _freshness(record: Record) -> list[Row]:
         {"position": position, **shared, "input": _text(entry, "input"), "hash": _text(entry, "hash")}
         for position, entry in enumerate(entries or [{}])
     ]
-
-
-def _source_row(source: Source) -> Row:
-    milliseconds = None if source.mtime_ns is None else source.mtime_ns // 1_000_000
-    return {
-        "path": source.path,
-        "role": source.role,
-        "inbox": source.inbox,
-        "sha256": source.sha256,
-        "size": source.size,
-        "mtime": None if milliseconds is None else _time(datetime.fromtimestamp(milliseconds / 1000, UTC)),
-    }
 
 
 def _diagnostic_row(diagnostic: Diagnostic) -> Row:

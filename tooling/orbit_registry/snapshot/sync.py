@@ -14,7 +14,6 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.secrets import without_secrets
-from orbit_registry.matching.sources import digest_of, references_in, sources_of
 from orbit_registry.matching.sync import IndexSync, inputs_of, sync_index
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.repository.documents import ProseReading
@@ -22,8 +21,8 @@ from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill, read_skills
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.snapshot.rows import FORMAT_VERSION, Rows, citations_of, meta_of, rows_of
-from orbit_registry.workspace.cache import code_version
+from orbit_registry.snapshot.rows import FORMAT_VERSION, Rows, citations_of, meta_of, references_in, rows_of, sources_of
+from orbit_registry.workspace.cache import code_version, digest
 from orbit_registry.workspace.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import Workspace, make_cache_folder
@@ -125,13 +124,13 @@ def _inputs(
 ) -> str:
     config = workspace.config
     files = {**prose.states, **reading.states}
-    return digest_of((
+    return digest(
         str(FORMAT_VERSION), code_version(), workspace.kinds.fingerprint, workspace.name, config.inbox,
         str((config.citations, config.code, half_life_days())), commit or "",
         *(f"{path}\n{files[path].sha256}" for path in sorted(files)),
         *(problem.fingerprint for problem in reading.misplaced),
         *(f"{skill.path}\n{skill.text}" for skill in skills),
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
 def _rows(workspace: Workspace, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> Rows:
