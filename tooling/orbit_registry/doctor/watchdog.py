@@ -16,9 +16,8 @@ from orbit_registry.matching.compile import is_whole
 from orbit_registry.matching.sync import open_index
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.freshness import expires_at
-from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.votes import parse_time
+from orbit_registry.model.votes import time_in
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.retro.failures import KIND as FAILURE
 from orbit_registry.retro.failures import target_of
@@ -176,7 +175,11 @@ def _failures(records: RecordSet, now: datetime) -> Iterator[Finding]:
 def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[Finding]:
     days = workspace.config.setting(SECTION, "queue_days")
     limit = now - timedelta(days=days)
-    old = [entry for entry in queue(records) if (created := _created_at(entry)) is not None and created < limit]
+    old = [
+        entry
+        for entry in queue(records)
+        if (created := time_in(entry.text("created_at"))) is not None and created < limit
+    ]
     if old:
         names = listed([entry.id for entry in old], MOST_LISTED)
         message = f"{len(old)} records have waited for review for more than {days} days: {names}"
@@ -192,10 +195,3 @@ def _unconsolidated(workspace: Workspace, records: RecordSet) -> Iterator[Findin
     if len(alone) > most:
         message = f"{len(alone)} learnings are unconsolidated, and {most} are admitted"
         yield Finding("warning", "learnings-many", message, "", "orbit propose")
-
-
-def _created_at(record: Record) -> datetime | None:
-    try:
-        return parse_time(record.text("created_at") or "")
-    except ValueError:
-        return None

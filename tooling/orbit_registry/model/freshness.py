@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import format_time, parse_time
+from orbit_registry.model.votes import format_time, time_in
 
 WINDOWS: Mapping[str, int | None] = {"evergreen": None, "stable": 365, "volatile": 30}
 """Days until a record of a volatility is stale; None: never. A project can configure others."""
@@ -124,17 +124,17 @@ def source_hash(record: Record) -> tuple[str, str] | None:
 
 def freshness_time(record: Record, name: str) -> datetime | None:
     """Return a time of a record's freshness in UTC; None if absent or invalid."""
-    return _moment(freshness_fields(record).get(name))
+    return time_in(freshness_fields(record).get(name))
 
 
 def last_reviewed(record: Record) -> datetime | None:
     """Return the time of a record's verification, else of its last change."""
-    return freshness_time(record, "verified_at") or _moment(record.data.get("updated_at"))
+    return freshness_time(record, "verified_at") or time_in(record.data.get("updated_at"))
 
 
 def created_at(record: Record) -> datetime:
     """Return the time of a record's creation; 1970 if unknown."""
-    return _moment(record.data.get("created_at")) or datetime(1970, 1, 1, tzinfo=UTC)
+    return time_in(record.data.get("created_at")) or datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def stale_at(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> datetime | None:
@@ -245,10 +245,3 @@ def _age(record: Record, now: datetime, windows: Mapping[str, int | None]) -> It
         verb = "verified" if freshness_time(record, "verified_at") else "changed"
         message = f"last {verb} on {since:%Y-%m-%d}; {volatility} records hold for {windows[volatility]} days"
         yield Reason(Cause.AGE, volatility, message)
-
-
-def _moment(value: object) -> datetime | None:
-    try:
-        return None if value is None else parse_time(str(value))
-    except ValueError:
-        return None

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import Vote, distinct_votes, parse_time
+from orbit_registry.model.votes import Vote, distinct_votes, time_in
 
 EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -67,7 +67,5 @@ def priority_of(record: Record) -> int:
 
 def microseconds(text: str | None) -> int | None:
     """Return a time in microseconds since EPOCH; None if the calendar does not have it."""
-    try:
-        return (parse_time(text) - EPOCH) // _MICROSECOND if text is not None else None
-    except (ValueError, OverflowError):
-        return None
+    at = time_in(text)
+    return None if at is None else (at - EPOCH) // _MICROSECOND

@@ -76,6 +76,14 @@ def parse_time(text: str) -> datetime:
         raise ValueError("a time needs a year of the calendar") from None
 
 
+def time_in(value: object) -> datetime | None:
+    """Return a record's time in UTC; None for none, or one that the calendar does not have."""
+    try:
+        return None if value is None else parse_time(str(value))
+    except ValueError:
+        return None
+
+
 def format_time(at: datetime) -> str:
     """Return a time in the form of records: UTC, whole seconds, `Z`."""
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"

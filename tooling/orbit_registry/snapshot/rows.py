@@ -18,12 +18,12 @@ from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.globs import Glob, anchors, parse_glob
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.diagnostic import Diagnostic
-from orbit_registry.model.freshness import Freshness, expires_at, freshness_fields
-from orbit_registry.model.rank import vote_key
+from orbit_registry.model.freshness import Freshness, expires_at, fingerprint_inputs, freshness_fields
+from orbit_registry.model.rank import priority_of, vote_key
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import UNSTATED, UNVERSIONED, Scope, version_factor
-from orbit_registry.model.votes import distinct_votes, format_time, parse_time
+from orbit_registry.model.votes import distinct_votes, format_time, time_in
 from orbit_registry.operations.citations import in_text, references_of
 from orbit_registry.operations.document_facts import RecordLocation, Targets, location_of
 from orbit_registry.repository.documents import ProseReading
@@ -457,7 +457,7 @@ def _record_row(record: Record, inbox: bool) -> Row:
         "date": _text(data, "date"),
         "summary": _text(data, "summary"),
         "body": record.prose,
-        "priority": _number(data.get("priority")),
+        "priority": priority_of(record),
         "confidence": _text(data, "confidence"),
         "procedural": data.get("procedural") is True,
         "path": record.path,
@@ -509,12 +509,9 @@ def _freshness(record: Record) -> list[Row]:
         "verified_at": _moment(value.get("verified_at")),
         "verified_by": _text(value, "verified_by"),
     }
-    inputs = value.get("fingerprint")
-    entries = [entry for entry in inputs if isinstance(entry, Mapping)] if isinstance(inputs, list) else []
-    return [
-        {"position": position, **shared, "input": _text(entry, "input"), "hash": _text(entry, "hash")}
-        for position, entry in enumerate(entries or [{}])
-    ]
+    entries: list[tuple[str | None, str | None]] = [(entry.input, entry.hash) for entry in fingerprint_inputs(record)]
+    entries = entries or [(None, None)]
+    return [{"position": at, **shared, "input": path, "hash": text} for at, (path, text) in enumerate(entries)]
 
 
 def _diagnostic_row(diagnostic: Diagnostic) -> Row:
@@ -536,16 +533,10 @@ def _text(data: Mapping[str, object], name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _number(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
 def _moment(value: object) -> str | None:
     """Return a record's time for a column, in UTC; None for one the calendar does not have."""
-    try:
-        return _time(parse_time(str(value))) if value is not None else None
-    except (ValueError, OverflowError):
-        return None
+    at = time_in(value)
+    return None if at is None else _time(at)
 
 
 def _time(at: datetime) -> str:
