@@ -1,6 +1,7 @@
 """Codex CLI: payloads and replies of its hooks, settings, and transcripts (`sessions/YYYY/MM/DD/rollout-….jsonl`).
 
-A reply holds no key but those below: Codex drops a whole reply for a key that it does not know.
+It edits files by patches, so their paths are in the patch's text: `hook.call.patch_paths` reads them. A reply holds no
+key but those below: Codex drops a whole reply for a key that it does not know.
 """
 
 from orbit_registry.hook.call import Call, field

@@ -1,7 +1,7 @@
 """Words that a decision forbids, in a text that a tool call writes; loaded only where the index has such words."""
 
-from orbit_registry.hook.edits import edits_in
 from orbit_registry.hook.index import CHECKS, DAMAGE, FORBIDDEN, FORBIDDEN_IN, ID, PHRASES, checksum
+from orbit_registry.hook.tools import edits_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

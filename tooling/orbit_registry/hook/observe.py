@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from orbit_registry.hook.call import Call
     from orbit_registry.hook.index import NoIndex
-    from orbit_registry.hook.session import SessionLog
 
 _NO_CALLS = (b"Start", b"Prompt", b"Agent", b"Failure")
 """Parts of event names that are no tool call, or a failed one, of any agent."""

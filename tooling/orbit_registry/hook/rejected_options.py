@@ -4,9 +4,8 @@ It is loaded only where the index holds rejected options. Of an edit, lines of i
 """
 
 from orbit_registry.hook.call import LONGEST_TEXT, PATCH, field
-from orbit_registry.hook.edits import edits_in
 from orbit_registry.hook.index import DAMAGE, EXACT, ID, OPTIONS, PHRASES, REJECTED
-from orbit_registry.hook.tools import ADDING
+from orbit_registry.hook.tools import ADDING, edits_in
 from orbit_registry.hook.words import words
 
 TYPE_CHECKING = False

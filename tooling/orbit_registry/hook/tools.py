@@ -1,10 +1,13 @@
-"""Arguments of tools that don't name their file in one field: commands, patches, globs, foreign tools."""
+"""Arguments of tools: paths without a field (commands, patches, globs, foreign tools), and texts that they write."""
 
 from orbit_registry.hook import call as calls
 from orbit_registry.hook.index import checksum
+from orbit_registry.hook.project import content_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from orbit_registry.hook.call import Payload
 
 FOLDER_FIELDS = (
@@ -142,3 +145,55 @@ def _below(pattern: str) -> str:
 
 def _is_patch(text: str) -> bool:
     return text.lstrip().startswith(calls.PATCH)
+
+
+LONGEST_FILE = 400_000  # characters of a text that are read
+WHOLE = ("content", "file_text", "contents")
+PART = ("new_string", "newString", "new_str", "replacement", "insert_text", "code_edit", "code", "new_source",
+        "newText")  # fmt: skip
+OLD = ("old_string", "oldString", "old_str", "oldText")
+
+
+def edits_in(arguments: "Payload", path: str, root: str, folder: str = "") -> "Iterator[tuple[str, str, str]]":
+    """Yield file, new and old text of each edit in a tool's input.
+
+    `path` is the file of the call, if it has one; names in the input count from `folder`. A file that is written whole
+    replaces what it holds, if that differs: an event after the write finds the new text there.
+    """
+    folder = folder or root
+    for text in arguments.values():
+        if isinstance(text, str) and calls.PATCH in text[: calls.LONGEST_TEXT]:
+            for name, new, old in _hunks(text[:LONGEST_FILE]):
+                yield calls.in_project(root, folder, name) or name, new, old
+    edits = arguments.get("edits")
+    for edit in (arguments, *(edits if isinstance(edits, list) else ())):
+        if not isinstance(edit, dict):
+            continue
+        name = calls.field(edit, "file_path", "filePath", "path") if edit is not arguments else ""
+        file = calls.in_project(root, folder, name) if name else path
+        whole, old = calls.field(edit, *WHOLE)[:LONGEST_FILE], calls.field(edit, *OLD)
+        new = whole or calls.field(edit, *PART)[:LONGEST_FILE]
+        if file and new:
+            current = _current_text(f"{root}/{file}") if whole and not old else ""
+            yield file, new, old or (current if current != new else "")
+
+
+def _current_text(path: str) -> str:
+    try:
+        return content_of(path, LONGEST_FILE).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
+def _hunks(patch: str) -> "Iterator[tuple[str, str, str]]":
+    """Yield file, added and removed lines of each part of a patch."""
+    path, added, removed = "", list[str](), list[str]()
+    for line in patch.split("\n"):
+        if line.startswith("*** "):
+            yield path, "\n".join(added), "\n".join(removed)
+            path, added, removed = line.partition(": ")[2].strip(), [], []
+        elif line[:1] == "+":
+            added.append(line[1:])
+        elif line[:1] == "-":
+            removed.append(line[1:])
+    yield path, "\n".join(added), "\n".join(removed)

@@ -12,7 +12,6 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -271,10 +270,6 @@ def _cell(value: object, nothing: str) -> str:
         return nothing
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, datetime):
-        return value.isoformat(sep=" ")
-    if isinstance(value, date | time | timedelta):
-        return str(value)
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, list | tuple | dict):
