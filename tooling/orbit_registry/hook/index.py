@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from orbit_registry.hook.matcher import Program
 
-FORMAT = 12
+FORMAT = 13
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
@@ -28,9 +28,9 @@ EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, UNTRUSTED = 1, 2, 4, 8, 16, 32
 MISSING = "there is no push index yet"
 
 (  # words of the header
-    W_MAGIC, W_FORMAT, W_LENGTH, W_HEADER_SUM, W_BODY_SUM, W_RECORDS, W_PUSHED, W_BUCKETS, W_PLACES, W_HALF_LIFE,
-    W_HOLDOUT, W_SETTINGS, W_UNREAD, W_RELEVANCE, W_WORTH,
-) = range(15)  # fmt: skip
+    W_MAGIC, W_FORMAT, W_LENGTH, W_HEADER_SUM, W_BODY_SUM, W_RECORDS, W_PUSHED, W_BUCKETS, W_HOLDOUT, W_SETTINGS,
+    W_UNREAD, W_RELEVANCE, W_WORTH,
+) = range(13)  # fmt: skip
 SECTIONS = (
     "bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "flag", "row_sum",
 )  # fmt: skip

@@ -53,7 +53,7 @@ Use = tuple[str, str, str, str]
 
 
 def pack(
-    parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 0, holdout: int = 0, settings: int = 0,
+    parts: Iterable[Part], entries: Mapping[str, str], holdout: int = 0, settings: int = 0,
     unread: int = 0, min_relevance: float = 0.0, weights: Weights | None = None,
     successors: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> bytes:  # fmt: skip
@@ -98,7 +98,7 @@ def pack(
         uses |= _word_uses(weights, dict(compress(numbers.items(), is_led_to)))
     flags = bytes(part.flags for part in ranked)
     unknown = _fixed(weights.unknown) if weights is not None else 0
-    counts = (half_life_us, holdout, settings, unread, round(min_relevance * 1_000_000), unknown)
+    counts = (holdout, settings, unread, round(min_relevance * 1_000_000), unknown)
     return _assembled(uses, rows, flags, pushed, counts)
 
 
@@ -245,7 +245,7 @@ def _assembled(
         "flag": array("B", flags),
         "row_sum": array("Q", [reader.checksum(row) ^ flag for row, flag in zip(rows, flags, strict=True)]),
     }
-    return _written(sections, heap, (len(flags), pushed, buckets, len(keys), *settings))
+    return _written(sections, heap, (len(flags), pushed, buckets, *settings))
 
 
 def _starts(counts: Iterable[int]) -> list[int]:

@@ -283,9 +283,8 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     parts += personal_parts(workspace, inputs.personal, parts)
     globs = compiler.entries_of(parts)
     parts = compiler.with_breadth(sorted(parts, key=compiler.order_in), inputs.broad)
-    half_life_us = round(half_life * 86_400_000_000)
     content = compiler.pack(
-        parts, globs, half_life_us, _holdout(workspace), compiler.settings_of(workspace.config), unread,
+        parts, globs, _holdout(workspace), compiler.settings_of(workspace.config), unread,
         _min_relevance(workspace), weights, _successors(inputs.records),
     )  # fmt: skip
     return content, len(parts)
