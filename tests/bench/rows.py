@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.bench.synthetic import scopes
 
 from orbit_registry.hook import index as reader
-from orbit_registry.matching.compile import Part, entry_of, order_in, pack
+from orbit_registry.matching.compile import Part, order_in, pack
 
 RECORD = ".orbit/learning.yaml"
 
@@ -34,12 +34,8 @@ def write_rows(root: Path, number: int) -> None:
     root.mkdir(parents=True)
     paths, globs_of = scopes(number)
     parts: list[Part] = []
-    entries: dict[str, str] = {}
     saved: list[list[str]] = []
     for position, globs in enumerate(globs_of):
-        for glob in globs:
-            if glob not in entries:
-                entries[glob] = entry_of(glob) or ""
         if number <= 10_000:
             saved.append(globs)
         row = [""] * reader.FIELDS
@@ -50,7 +46,7 @@ def write_rows(root: Path, number: int) -> None:
         row[reader.GLOBS] = reader.LIST.join(globs)
         parts.append(Part(tuple(row), 0, True))
     (root / ".git/orbit").mkdir(parents=True)
-    (root / ".git/orbit/hook.idx").write_bytes(pack(sorted(parts, key=order_in), entries))
+    (root / ".git/orbit/hook.idx").write_bytes(pack(sorted(parts, key=order_in)))
     (root / "scopes.json").write_text(json.dumps(saved), "utf-8")
     (root / "paths.json").write_text(json.dumps(paths[:2000]), "utf-8")
 

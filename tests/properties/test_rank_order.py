@@ -53,7 +53,7 @@ def records_of(store: list[tuple[int, str, list[datetime]]]) -> list[Record]:
 
 def in_index(records: list[Record], half_life: float) -> list[str]:
     parts = [part_of(record, Origin(1, 1), half_life) for record in records]
-    content = pack(sorted(parts, key=order_in), {})
+    content = pack(sorted(parts, key=order_in))
     memory = mmap(-1, len(content))
     memory.write(content)
     index = read_index(memory, "/")

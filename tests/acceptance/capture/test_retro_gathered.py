@@ -26,8 +26,10 @@ def keep(home: Path, talk: Talk, session: str = SESSION) -> None:
 
 def event(project: Project, name: str, details: str, session: str = SESSION) -> None:
     entry = Event("cli", 1_795_000_000)
-    entry.name, entry.session, entry.details = name, session, json.loads(f"{{{details}}}")
+    entry.name, entry.session, entry.details = name, session, {"details": 0}
     append(str(project.root), entry)
+    log = project.root / ".orbit/state/log/events.jsonl"  # some details are JSON that no program of ours writes
+    log.write_text(log.read_text("utf-8").replace('"details": 0', details), "utf-8")
 
 
 def dispatch(project: Project, item: str, loop: str, session: str = "") -> None:

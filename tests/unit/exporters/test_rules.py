@@ -23,7 +23,7 @@ from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.observe import loaded_ids
 from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import tokens
-from orbit_registry.matching.compile import SYMBOL, Part, entry_of, pack
+from orbit_registry.matching.compile import SYMBOL, Part, pack
 
 FORMATS = {exporter.agent: exporter for exporter in rule_files.EXPORTERS}
 CASES: list[dict[str, Any]] = json.loads(
@@ -33,19 +33,17 @@ CASES: list[dict[str, Any]] = json.loads(
 
 def index_of(records: Mapping[str, Mapping[str, Any]]) -> Index:
     parts = []
-    entries: dict[str, str] = {}
     for name, data in records.items():
         row = [""] * reader.FIELDS
         row[reader.ID], row[reader.PATH], row[reader.PHASE] = name, f"{name}.yaml", "live"
         row[reader.TEASER] = data.get("teaser", f"- [{name}] words")
         row[reader.EXPIRES_AT] = str(data.get("expires_at", ""))
         row[reader.GLOBS] = reader.LIST.join(data.get("globs", ()))
-        entries |= {glob: entry_of(glob) or "" for glob in data.get("globs", ())}
         flags = reader.BROAD if data.get("broad") else 0
         flags |= reader.EXPIRES if "expires_at" in data else 0
         flags |= reader.PROCEDURAL if data.get("procedural") else 0
         parts.append(Part(tuple(row), flags, data.get("pushed", True)))
-    index = read_index(pack(parts, entries), "/nowhere")
+    index = read_index(pack(parts), "/nowhere")
     assert isinstance(index, Index)
     return index
 

@@ -7,7 +7,7 @@ import pytest
 
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index, read_index
-from orbit_registry.matching.compile import Part, entry_of, pack
+from orbit_registry.matching.compile import Part, conditions_of, pack
 
 Make = Callable[[Iterable[Iterable[str]]], Index]
 
@@ -15,15 +15,13 @@ Make = Callable[[Iterable[Iterable[str]]], Index]
 def packed(scopes: Iterable[Iterable[str]], pushed: Callable[[int], bool] = lambda number: True) -> bytes:
     """Return the bytes of an index whose records have these globs, ranked as they are listed."""
     parts = []
-    entries: dict[str, str] = {}
     for number, scope in enumerate(scopes):
-        globs = [glob for glob in scope if entry_of(glob) is not None]
-        entries |= {glob: entry_of(glob) or "" for glob in globs}
+        globs = [glob for glob in scope if conditions_of(glob)]
         row = [""] * reader.FIELDS
         row[reader.ID], row[reader.GLOBS] = f"L-{number:05d}", reader.LIST.join(globs)
         flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
         parts.append(Part(tuple(row), flags, pushed(number)))
-    return pack(parts, entries)
+    return pack(parts)
 
 
 def opened(content: bytes) -> Index:

@@ -30,7 +30,7 @@ def indexes() -> tuple[search.Index, Index]:
         row = [""] * reader.FIELDS
         row[reader.ID] = row[reader.PATH] = name
         parts.append(Part(tuple(row), 0, name != "closed"))
-    index = read_index(pack(parts, {}, min_relevance=0.2, weights=texts.record_weights()), "/")
+    index = read_index(pack(parts, min_relevance=0.2, weights=texts.record_weights()), "/")
     assert isinstance(index, Index)
     return texts, index
 
@@ -71,7 +71,7 @@ def test_the_only_record_of_a_project_is_found() -> None:
     texts = search.Index({("only", 0): search.counts_of(("Redis forgets a cache at a restart", "", ""))})
     row = [""] * reader.FIELDS
     row[reader.ID] = row[reader.PATH] = "only"
-    content = pack([Part(tuple(row), 0, True)], {}, min_relevance=0.2, weights=texts.record_weights())
+    content = pack([Part(tuple(row), 0, True)], min_relevance=0.2, weights=texts.record_weights())
     index = read_index(content, "/")
     assert isinstance(index, Index)
     assert records_by_words(index, "Move the cache to Redis")[0][1] >= index.min_relevance
@@ -89,7 +89,7 @@ def test_a_plural_is_a_form_of_its_noun() -> None:
         row = [""] * reader.FIELDS
         row[reader.ID] = row[reader.PATH] = name
         parts.append(Part(tuple(row), 0, True))
-    index = read_index(pack(parts, {}, min_relevance=0.2, weights=texts.record_weights()), "/")
+    index = read_index(pack(parts, min_relevance=0.2, weights=texts.record_weights()), "/")
     assert isinstance(index, Index)
     assert [number for number, _ in records_by_words(index, "write two parsers")] == [0]
 

@@ -46,7 +46,7 @@ def index_of(root: Path, *records: Record, weights: search.Weights | None = None
         row[reader.TEASER] = f"- [{record.id}] {record.title}\n  more: docs/{record.id}.md"
         row[reader.REJECTED] = reader.LIST.join(rows.get(record.path, ()))
         parts.append(Part(tuple(row), 0, record.phase == "live"))
-    index = read_index(pack(parts, {}, min_relevance=0.9, weights=weights), str(root))
+    index = read_index(pack(parts, min_relevance=0.9, weights=weights), str(root))
     assert isinstance(index, Index)
     return index
 

@@ -39,7 +39,7 @@ from orbit_registry.hook.select import (  # fmt: skip
     select,
 )
 from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.matching.compile import Part, entry_of, pack
+from orbit_registry.matching.compile import Part, pack
 from orbit_registry.search.index import Weights
 
 DATA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8"))
@@ -51,7 +51,6 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]], scores: Mappi
     `scores` are those of the records for the texts `anything` and `queries`.
     """
     parts = []
-    entries: dict[str, str] = {}
     for name, data in records.items():
         file = root / f"{name}.yaml"
         file.write_text("", "utf-8")
@@ -71,7 +70,6 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]], scores: Mappi
             (reader.SAME, "same"),
         ):  # fmt: skip
             row[field] = reader.LIST.join(data.get(key, ()))
-        entries |= {glob: entry_of(glob) or "" for glob in data.get("globs", ())}
         flags = reader.BROAD if data.get("broad") else 0
         flags |= reader.EXPIRES if "expires_at" in data else 0
         flags |= reader.PROCEDURAL if data.get("procedural") else 0
@@ -80,7 +78,7 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]], scores: Mappi
         parts.append(Part(tuple(row), flags, data.get("pushed", True)))
     by_path = {f"{name}.yaml": score for name, score in (scores or {}).items()}
     weights = Weights({"anything": "term", "queries": "term"}, {"term": (1.0, by_path)}, 1.0)
-    selection = read_index(pack(parts, entries, weights=weights), str(root))
+    selection = read_index(pack(parts, weights=weights), str(root))
     assert isinstance(selection, Index)
     return selection
 

@@ -24,7 +24,7 @@ from orbit_registry.hook.index import ORIGIN, Index, Row, read_index
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.matching.compile import Origin, Part, broad_of, entries_of, order_in, pack, part_of, with_breadth
+from orbit_registry.matching.compile import Origin, Part, broad_of, order_in, pack, part_of, with_breadth
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import Edits
 from orbit_registry.repository.guard import free_of_secrets
@@ -149,9 +149,8 @@ class _VersionIndex(Index):
 
 def _version_index(past: History, edits: Edits, half_life_days: float) -> _VersionIndex:
     parts = sorted(_parts(past, half_life_days), key=lambda part: (order_in(part), int(part.row[reader.ORIGIN])))
-    entries = entries_of(parts)
     broad = broad_of((part.row[reader.GLOBS].split(reader.LIST) for part in parts if part.row[reader.GLOBS]), edits)
-    content = pack(with_breadth(parts, broad), entries)
+    content = pack(with_breadth(parts, broad))
     index = read_index(content, "")
     if not isinstance(index, Index):
         raise SnapshotError(f"the records of then: {index.reason}", hint="this is a bug, please report it")

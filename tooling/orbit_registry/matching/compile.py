@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 from orbit_registry.hook.purpose import purposes_in
 
 SYMBOL = "\x1c"  # prefix of a symbol among a record's globs
-ALTERNATIVES = "\x1e"
 MORE = "\n  more: "  # separator in a teaser between a record's line and the file with the full text
 
 
@@ -53,16 +52,14 @@ Use = tuple[str, str, str, str]
 
 
 def pack(
-    parts: Iterable[Part], entries: Mapping[str, str], holdout: int = 0, settings: int = 0,
-    unread: int = 0, min_relevance: float = 0.0, weights: Weights | None = None,
-    successors: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    parts: Iterable[Part], *, holdout: int = 0, settings: int = 0, unread: int = 0, min_relevance: float = 0.0,
+    weights: Weights | None = None, successors: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> bytes:  # fmt: skip
     """Return the bytes of an index; the parts are in push order, those that are not pushed come last.
 
-    `entries` has the alternatives of each glob (see `compile`), `holdout` the withheld share in a million, `settings`
-    the setting bits that are on, `unread` the number of unreadable files, `min_relevance` the score that words need.
-    `successors` are the paths of the records that took the place of closed ones, under each one's id and the paths of
-    its texts.
+    `holdout` is the withheld share in a million, `settings` are the setting bits that are on, `unread` is the number of
+    unreadable files, `min_relevance` the score that words need. `successors` are the paths of the records that took the
+    place of closed ones, under each one's id and the paths of its texts.
     """
     ranked = sorted(parts, key=lambda part: not part.pushed)
     hits: defaultdict[str, list[int]] = defaultdict(list)
@@ -86,7 +83,7 @@ def pack(
     uses |= _option_uses(part.row[reader.REJECTED] for part in ranked)
     uses |= _forbidden_uses(part.row[reader.CHECKS] for part in ranked)
     uses |= {("e", "", "", pattern): numbers for pattern, numbers in patterns.items()}
-    _spread(uses, hits, entries)
+    _spread(uses, hits)
     pushed = sum(part.pushed for part in ranked)
     numbers = {part.row[reader.PATH]: number for number, part in enumerate(ranked)}
     for name, paths in successors.items():
@@ -122,9 +119,8 @@ def _forbidden_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
             for word in words:
                 uses[reader.FORBIDDEN, "", "", word].append(number << 32 | position)
             for glob in globs.split(GROUP):
-                for alternative in (entry_of(glob) or "").split(ALTERNATIVES):
-                    if alternative:
-                        uses[f"{reader.FORBIDDEN_IN}{glob.lstrip('!')}", "", "", alternative.split(LIST)[1]] = []
+                for condition in conditions_of(glob):
+                    uses[f"{reader.FORBIDDEN_IN}{glob.lstrip('!')}", "", "", condition.text] = []
     return uses
 
 
@@ -162,25 +158,23 @@ def _keys(row: Sequence[str]) -> list[str]:
     return keys
 
 
-def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]], entries: Mapping[str, str]) -> None:
+def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]]) -> None:
     """Put each glob's hits under a key of each alternative: with a pattern to try, the key that has the fewest."""
-    alternatives = []
+    conditions = []
     for glob, numbers in hits.items():
-        for alternative in entries[glob].split(ALTERNATIVES):
+        for condition in conditions_of(glob):
             if glob.startswith("!"):  # an exclusion is looked up alone
-                uses[glob, "", "", alternative.split(LIST)[1]] = []
+                uses[glob, "", "", condition.text] = []
             else:
-                alternatives.append((alternative.split(LIST), numbers))
+                conditions.append((condition, numbers))
     crowd: Counter[tuple[str, str, str]] = Counter()
-    undecided = {tuple(fields) for fields, _ in alternatives if fields[0] != "1"}
-    for _, _, extension, depth, *keys in undecided:
-        crowd.update((key, *_detail(key, extension, depth)) for key in keys)
+    for condition in {condition for condition, _ in conditions if not condition.decides}:
+        crowd.update(map(condition.under, condition.keys))
     shared: dict[Use, list[int]] = {}
-    for (decides, text, extension, depth, *keys), numbers in alternatives:
-        key = keys[0]
-        if decides != "1" and len(keys) > 1:
-            key = min(keys, key=lambda each: (crowd[each, *_detail(each, extension, depth)], each))
-        use = (key, *_detail(key, extension, depth), "" if decides == "1" else text)
+    for condition, numbers in conditions:
+        ways = map(condition.under, condition.keys)
+        way = next(ways) if condition.decides else min(ways, key=lambda way: (crowd[way], way[0]))
+        use = (*way, "" if condition.decides else condition.text)
         if use in shared:
             shared[use] += numbers
         elif use in uses:
@@ -189,10 +183,6 @@ def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]], entries: 
             uses[use] = numbers
     for under in shared.values():
         under.sort()
-
-
-def _detail(key: str, extension: str, depth: str) -> tuple[str, str]:
-    return (extension, depth) if key[0] in "ds" else ("", depth) if key[0] == "b" else ("", "")
 
 
 def _assembled(
@@ -336,43 +326,43 @@ class Origin:
     label: str = ""  # what tells rows of this origin from others, for those who make them
 
 
+class Condition(NamedTuple):
+    """What a path must have for one alternative of a glob: one of the keys, an extension, a depth, and the pattern."""
+
+    decides: bool  # whether key, extension and depth decide without the pattern
+    text: str
+    extension: str
+    depth: str
+    keys: tuple[str, ...]
+
+    def under(self, key: str) -> tuple[str, str, str]:
+        """Return a key with the extension and the depth that are looked up under it."""
+        kind = key[0]
+        return key, self.extension if kind in "ds" else "", self.depth if kind in "dsb" else ""
+
+
 @lru_cache(maxsize=65_536)
-def entry_of(text: str) -> str | None:
-    """Return a glob's alternatives compiled (decides, text, extension, depth, keys); None for an unreadable one."""
+def conditions_of(text: str) -> tuple[Condition, ...]:
+    """Return the conditions of a glob's alternatives; empty for an unreadable one."""
     if text.startswith(SYMBOL):
-        return LIST.join(["1", _plain_glob(text), "", "", f"p{text.removeprefix(SYMBOL).partition('::')[0]}"])
+        return (Condition(True, _plain_glob(text), "", "", (f"p{text.removeprefix(SYMBOL).partition('::')[0]}",)),)
     glob = parse_glob(text)
-    if not isinstance(glob, Glob):
-        return None
-    return ALTERNATIVES.join(map(_alternative, glob.alternatives, anchors(glob)))
+    return tuple(map(_condition, glob.alternatives, anchors(glob))) if isinstance(glob, Glob) else ()
 
 
 def _plain_glob(text: str) -> str:
     return symbol_glob(text.removeprefix(SYMBOL)) if text.startswith(SYMBOL) else text
 
 
-def entries_of(parts: Iterable[Part]) -> dict[str, str]:
-    """Return each glob of the parts, compiled."""
-    globs = {glob for part in parts for glob in part.row[reader.GLOBS].split(LIST) if glob}
-    return {glob: entry_of(glob) or "" for glob in globs}
-
-
-def _alternative(alternative: Alternative, anchor: Anchor) -> str:
+def _condition(alternative: Alternative, anchor: Anchor) -> Condition:
     keys = [_KINDS[anchor.kind] + anchor.text]
-    if not anchor.decides:
-        keys += _more_keys(alternative)
+    if not anchor.decides:  # further names that a path must have
+        *directories, last = (segment for group in alternative.groups for segment in group)
+        names = (("b", literal_of(last)), *(("s", literal_of(segment)) for segment in directories))
+        keys += (f"{kind}{name}" for kind, name in names if name is not None)
     extension = "" if anchor.extension is None else f".{anchor.extension}"
     depth = "" if anchor.depth is None else str(anchor.depth)
-    return LIST.join(["1" if anchor.decides else "0", alternative.text, extension, depth, *dict.fromkeys(keys)])
-
-
-def _more_keys(alternative: Alternative) -> Iterable[str]:
-    """Yield further names that a path must have; the index is asked for the one in the fewest globs."""
-    *directories, last = (segment for group in alternative.groups for segment in group)
-    name = literal_of(last)
-    if name is not None:
-        yield f"b{name}"
-    yield from (f"s{name}" for segment in directories if (name := literal_of(segment)) is not None)
+    return Condition(anchor.decides, alternative.text, extension, depth, tuple(dict.fromkeys(keys)))
 
 
 def safe(text: str) -> str:
@@ -384,7 +374,7 @@ def safe(text: str) -> str:
 def globs_of(record: Record) -> list[str]:
     """Return the globs of a record's scope that can be read, and its symbols, each behind a mark."""
     scope = record.scope
-    globs = [glob for glob in scope.paths if not glob.startswith(SYMBOL) and entry_of(glob) is not None]
+    globs = [glob for glob in scope.paths if not glob.startswith(SYMBOL) and conditions_of(glob)]
     return globs + [f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None]
 
 

@@ -281,11 +281,10 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     ]
     unread = len(entries) - len(parts)
     parts += personal_parts(workspace, inputs.personal, parts)
-    globs = compiler.entries_of(parts)
     parts = compiler.with_breadth(sorted(parts, key=compiler.order_in), inputs.broad)
     content = compiler.pack(
-        parts, globs, _holdout(workspace), compiler.settings_of(workspace.config), unread,
-        _min_relevance(workspace), weights, _successors(inputs.records),
+        parts, holdout=_holdout(workspace), settings=compiler.settings_of(workspace.config), unread=unread,
+        min_relevance=_min_relevance(workspace), weights=weights, successors=_successors(inputs.records),
     )  # fmt: skip
     return content, len(parts)
 
