@@ -20,7 +20,7 @@ from orbit_registry.enforce.kind import (
 )
 from orbit_registry.enforce.syntax import EXTENSIONS
 from orbit_registry.errors import RecordNotFoundError, did_you_mean
-from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.formats.globs import Glob, match_any, parse_glob, readable_globs
 from orbit_registry.formats.position import Pointer, Problem
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.record import Record
@@ -102,7 +102,7 @@ class DecisionCheck:
             *(self.fields.get("in") or record_globs or ["**"]),
             *(f"!{text}" for text in self.fields.get("except", ())),
         ]
-        return tuple(glob for text in texts if isinstance(glob := parse_glob(str(text)), Glob))
+        return tuple(readable_globs(map(str, texts)))
 
     def covers(self, path: str) -> bool:
         """Say whether a file is in its scope."""

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import orbit_registry.exporters
 from orbit_registry.errors import GitError, RefusedError, UsageError
-from orbit_registry.formats.globs import Alternative, Glob, GlobIndex, parse_glob
+from orbit_registry.formats.globs import Alternative, Glob, GlobIndex, parse_glob, readable_globs
 from orbit_registry.hook.context import FRAME_TOKENS, TOKENS, Match, Selection
 from orbit_registry.hook.index import BROAD, GLOBS, ID, Index, Row
 from orbit_registry.hook.observe import MARK
@@ -186,7 +186,7 @@ def strays(globs: Iterable[Glob], language: Language, files: Iterable[str]) -> d
     }
     scopes = []
     for text, alternative in alternatives.items():
-        wider = [glob for reading in language.wider(alternative) if isinstance(glob := parse_glob(reading), Glob)]
+        wider = readable_globs(language.wider(alternative))
         if wider:
             scopes.append((text, wider))
     index = GlobIndex(scopes)

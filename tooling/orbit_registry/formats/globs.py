@@ -213,6 +213,11 @@ def parse_glob(text: str) -> Glob | Problem:
     return Glob(text, exclude, tuple(alternatives.values()))
 
 
+def readable_globs(texts: Iterable[str]) -> list[Glob]:
+    """Return the globs that can be read; the gate reports others, and they match nothing."""
+    return [glob for glob in map(parse_glob, texts) if isinstance(glob, Glob)]
+
+
 def _check_form(text: str) -> None:
     body = text.removeprefix("!")
     start = len(text) - len(body)

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 
 from orbit_registry.errors import GitError, GitStoppedError
-from orbit_registry.formats.globs import Glob, GlobIndex, match_any, parse_glob
+from orbit_registry.formats.globs import GlobIndex, match_any, readable_globs
 from orbit_registry.workspace.git import edited_files
 from orbit_registry.workspace.workspace import Workspace
 
@@ -34,10 +34,7 @@ FilesByGlob = Mapping[str, tuple[int, list[str]]]
 
 def files_of_scopes(scopes: Mapping[str, Scope], files: Sequence[str], most: int) -> Mapping[str, FilesByGlob]:
     """Return the files of each scope, by its key and its first glob that matches, `most` of each glob by name."""
-    parsed = (
-        (key, [glob for glob in map(parse_glob, texts) if isinstance(glob, Glob)]) for key, texts in scopes.items()
-    )
-    index = GlobIndex(parsed)
+    index = GlobIndex((key, readable_globs(texts)) for key, texts in scopes.items())
     matches: dict[str, dict[str, tuple[int, list[str]]]] = {}
     for file in files if scopes else ():
         for key, text in index.match(file):
@@ -47,8 +44,7 @@ def files_of_scopes(scopes: Mapping[str, Scope], files: Sequence[str], most: int
 
 
 def _index(texts: Collection[str]) -> GlobIndex[str]:
-    globs = (glob for text in sorted(texts) if isinstance(glob := parse_glob(text), Glob) and not glob.exclude)
-    return GlobIndex([(glob.text, (glob,)) for glob in globs])
+    return GlobIndex([(glob.text, (glob,)) for glob in readable_globs(sorted(texts)) if not glob.exclude])
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +80,7 @@ class Edits:
         for scope in requested:
             count = _union(of_glob.get(text, 0) for text in scope).bit_count()
             if count > SHARE * len(self.groups) and any(text.startswith("!") for text in scope):
-                globs = [glob for text in scope if isinstance(glob := parse_glob(text), Glob)]
+                globs = readable_globs(scope)
                 count = _union(bits for file, bits in edits.items() if match_any(globs, file)).bit_count()
             if count > SHARE * len(self.groups):
                 counts[scope] = count

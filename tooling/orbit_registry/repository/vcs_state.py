@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from orbit_registry.errors import GitError, GitStoppedError, UsageError
-from orbit_registry.formats.globs import Glob, GlobIndex, parse_glob
+from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.workspace.files import Folders, walk
@@ -235,8 +235,8 @@ def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
 
 def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:
     """Yield the files that match the configured citation globs, those of `.orbit/` left out."""
-    texts = (*workspace.config.citations, *workspace.config.code)
-    index = GlobIndex([("citing", [glob for text in texts if isinstance(glob := parse_glob(text), Glob)])])
+    globs = readable_globs((*workspace.config.citations, *workspace.config.code))
+    index = GlobIndex([("citing", globs)])
     yield from (path for path in sorted(files) if not path.startswith(".orbit/") and index.match(path))
 
 

@@ -16,7 +16,7 @@ from itertools import chain
 from orbit_registry.analytics.stats import EventCounter
 from orbit_registry.errors import RefusedError
 from orbit_registry.formats.diff import Conflict, added_lines, apply_diff, digest_of, removes_lines, unified_diff
-from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import HIDDEN, inert_line
 from orbit_registry.hook.context import TRIAL
@@ -468,7 +468,7 @@ def _too_narrow(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator[D
     for learning in records.of_kind(LEARNING):
         if learning.phase != "live" or learning.id not in met or not learning.scope.paths:
             continue
-        globs = [glob for pattern in learning.scope.paths if isinstance(glob := parse_glob(pattern), Glob)]
+        globs = readable_globs(learning.scope.paths)
         outside = {path: who for path, who in met[learning.id].items() if match_any(globs, path) is None}
         sessions = {session for who in outside.values() for session in who}
         if len(sessions) < FEWEST_SESSIONS:

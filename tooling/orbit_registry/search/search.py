@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import ConfigError, ProgramError, UsageError
-from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
@@ -323,8 +323,7 @@ def _title(text: str) -> str:
 
 def covers(record: Record, path: str) -> bool:
     """Say whether a record's scope names a path, from the root."""
-    globs = [glob for text in record.scope.paths if isinstance(glob := parse_glob(text), Glob)]
-    return match_any(globs, path) is not None
+    return match_any(readable_globs(record.scope.paths), path) is not None
 
 
 def snippet(text: str, query: set[str], title: str) -> str:

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, UnsafePathError
-from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.markdown import is_markdown, parse_markdown
 from orbit_registry.formats.position import Position
 from orbit_registry.formats.yaml import position_of
@@ -73,7 +73,7 @@ def mirrored_documents(
     """
     config = workspace.config
     globs = [f"{config.design}/**", *config.site.get("mirror", ())]
-    chosen = [glob for glob in map(parse_glob, globs) if isinstance(glob, Glob)]
+    chosen = readable_globs(globs)
     documents = []
     used = set(reserved)
     folders, skipped = _folders(workspace.root, globs)

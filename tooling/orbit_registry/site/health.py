@@ -14,7 +14,7 @@ from itertools import pairwise
 from urllib.parse import quote
 
 from orbit_registry.errors import GitError
-from orbit_registry.formats.globs import Glob, GlobIndex, parse_glob
+from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, State
 from orbit_registry.model.kind import Kind
@@ -243,7 +243,7 @@ def coverage_of(publication: Publication, records: Iterable[Record]) -> str:
 
 def folders(files: Iterable[str], scopes: Iterable[Sequence[str]]) -> Folder:
     """Return the folders of some files; `scopes` are the globs of records."""
-    index = GlobIndex((None, [glob for glob in map(parse_glob, globs) if isinstance(glob, Glob)]) for globs in scopes)
+    index = GlobIndex((None, readable_globs(globs)) for globs in scopes)
     root = Folder("")
     for path in files:
         covered = bool(index.match(path))

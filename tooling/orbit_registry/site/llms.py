@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orbit_registry.formats.globs import Glob, GlobIndex, parse_glob
+from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site.sitemap import url_of
@@ -133,8 +133,7 @@ def record_entry(record: Record, twin: Twin) -> Twin:
 def by_folder(records: Iterable[Record], files: Iterable[str]) -> dict[str, list[str]]:
     """Return for each top folder the URLs of the live records whose scope has one of its files, in their order."""
     live = [record for record in records if record.phase == "live" and record.globs]
-    scopes = ([glob for glob in map(parse_glob, record.globs) if isinstance(glob, Glob)] for record in live)
-    index = GlobIndex(zip(range(len(live)), scopes, strict=True))
+    index = GlobIndex((number, readable_globs(record.globs)) for number, record in enumerate(live))
     numbers: dict[str, set[int]] = defaultdict(set)
     for path in files:
         folder, slash, _ = path.partition("/")

@@ -10,7 +10,7 @@ from html import escape
 from urllib.parse import quote
 
 from orbit_registry.formats.citations import IdForms
-from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import RecordText
@@ -94,7 +94,7 @@ def citers_of(
 
 def _applying_to(records: Iterable[Record], paths: Iterable[str]) -> Mapping[str, Sequence[Record]]:
     live = [record for record in records if record.phase == "live"]
-    scopes = [(record, [glob for glob in map(parse_glob, record.globs) if isinstance(glob, Glob)]) for record in live]
+    scopes = [(record, readable_globs(record.globs)) for record in live]
     return {
         path: matches for path in paths if (matches := [record for record, globs in scopes if match_any(globs, path)])
     }

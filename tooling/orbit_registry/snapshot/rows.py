@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import IdForms, find_citations
-from orbit_registry.formats.globs import Glob, anchors, parse_glob
+from orbit_registry.formats.globs import anchors, readable_globs
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, expires_at, fingerprint_inputs, freshness_fields
@@ -482,9 +482,6 @@ def _words(record: Record, scope: Scope) -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=65536)  # the records of a project share their globs
 def _anchored(pattern: str) -> tuple[Row, ...]:
-    glob = parse_glob(pattern)
-    if not isinstance(glob, Glob):
-        return ()  # the gate reports it; a glob that can't be read matches nothing
     return tuple(
         {
             "pattern": pattern,
@@ -495,6 +492,7 @@ def _anchored(pattern: str) -> tuple[Row, ...]:
             "depth": anchor.depth,
             "regex": None if anchor.decides else alternative.regex,
         }
+        for glob in readable_globs([pattern])
         for alternative, anchor in zip(glob.alternatives, anchors(glob), strict=True)
     )
 

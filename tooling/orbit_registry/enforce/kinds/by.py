@@ -9,12 +9,12 @@ from typing import Any
 
 from orbit_registry.enforce.kind import CheckKind, Fields, Survey, Tree
 from orbit_registry.formats.codeowners import OWNER_FILES, owner_lines, owners_of_file
-from orbit_registry.formats.globs import Glob, GlobIndex, parse_glob
+from orbit_registry.formats.globs import GlobIndex, readable_globs
 
-_CI = GlobIndex([("ci", [glob for text in (
+_CI = GlobIndex([("ci", readable_globs((
     ".github/workflows/*", ".gitlab-ci.yml", ".ci/**", "ci/**", "{noxfile.py,tox.ini,Makefile,justfile}",
     "lefthook.y*ml", ".pre-commit-config.yaml", "**/package.json", ".forgejo/workflows/*", "bitbucket-pipelines.yml",
-) if isinstance(glob := parse_glob(text), Glob)])])  # fmt: skip
+)))])  # fmt: skip
 _RUFF_DEFAULTS = ("E4", "E7", "E9", "F")
 
 

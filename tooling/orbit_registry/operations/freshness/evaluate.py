@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError
-from orbit_registry.formats.globs import Glob, parse_glob
+from orbit_registry.formats.globs import readable_globs
 from orbit_registry.model.freshness import (
     WINDOWS,
     FilesystemView,
@@ -226,8 +226,8 @@ class FreshnessReport:
 
 def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
     """Return the globs of a scope that include and match no file."""
-    new = (text for text in paths if text not in counts)
-    return tuple(text for text in new if isinstance(glob := parse_glob(text), Glob) and not glob.exclude)
+    new = readable_globs(text for text in paths if text not in counts)
+    return tuple(glob.text for glob in new if not glob.exclude)
 
 
 def evaluate_freshness(
