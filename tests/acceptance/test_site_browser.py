@@ -4,8 +4,8 @@ import http.server
 import shutil
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,9 @@ from orbit_registry.model.kind import load_kinds
 
 SCHEMES = {"light": "default", "dark": "slate"}
 """What a system can ask for → what the theme calls it."""
+VIEWS = [(scheme, width) for scheme in SCHEMES for width in (DESK, TABLET, PHONE)]
+# Each run of axe costs half a second, so the views take turns.
+AXE_VIEWS = [(DESK, "light"), (PHONE, "dark"), (DESK, "dark"), (TABLET, "light"), (PHONE, "light")]
 WIDE = """() => {
     const room = document.documentElement.clientWidth;
     if (document.scrollingElement.scrollWidth <= room) return [];
@@ -68,38 +71,51 @@ def test_every_kind_is_gone_through(site: Path) -> None:
         assert records, f"add a record of the kind {kind.name} to tests/cases/site/kinds"
 
 
-def test_a_page_of_each_type_is_quiet_and_fits(site: Path, home: str, tab: Tab, request: pytest.FixtureRequest) -> None:
-    wrong: list[tuple[object, ...]] = []
+@dataclass
+class Visit:
+    """What a page showed and did: what stands out of it, its console and requests, and what axe objects to."""
+
+    wide: list[tuple[object, ...]] = field(default_factory=list)
+    noise: list[str] = field(default_factory=list)
+    violations: list[tuple[str, list[str]]] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def visits(site: Path, home: str, browser: Browser, request: pytest.FixtureRequest) -> dict[str, Visit]:
+    """Open a page of each type once, in three widths and both schemes; keep a picture of every page if told to."""
     screenshots = request.config.getoption("screenshots")
-    folder = Path(screenshots) if screenshots else None
-    for url in pages(site) if folder else one_of_each(pages(site)):
-        tab.resized(DESK)
-        page = tab.go(home + url)
-        for width in (DESK, TABLET, PHONE):
-            for scheme, name in SCHEMES.items():
+    result = {}
+    with browsing.tab(browser) as tab:
+        for url in pages(site) if screenshots else one_of_each(pages(site)):
+            result[url] = visit = Visit()
+            tab.resized(DESK)
+            page = tab.go(home + url)
+            for scheme, width in VIEWS if screenshots else (*VIEWS[:3], VIEWS[-1]):
                 tab.resized(width, scheme)
-                page.wait_for_selector(f'body[data-md-color-scheme="{name}"]')
-                wrong += [(url, width, scheme, "too wide", *page.evaluate(WIDE)[:3])] if page.evaluate(WIDE) else []
-                if folder:
+                page.wait_for_selector(f'body[data-md-color-scheme="{SCHEMES[scheme]}"]')
+                if scheme == "light" and (wide := page.evaluate(WIDE)):  # no colour makes a page wider
+                    visit.wide.append((width, *wide[:3]))
+                if screenshots:
                     name = url.strip("/").replace("/", "-") or "landing"
-                    page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
-        page.wait_for_load_state("networkidle")
-        wrong += [(url, message) for message in [*tab.console, *tab.requests]]
-        tab.console.clear()
-        tab.requests.clear()
-    assert wrong == []
+                    page.screenshot(path=Path(screenshots) / f"{name}-{width}-{scheme}.png", full_page=True)
+            tab.resized(*AXE_VIEWS[len(result) % len(AXE_VIEWS)])
+            page.wait_for_load_state("networkidle")
+            violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+            for rule in violations:
+                visit.violations.append((rule["id"], [node["html"][:120] for node in rule["nodes"]][:3]))
+            visit.noise = [*tab.console, *tab.requests]
+            tab.console.clear()
+            tab.requests.clear()
+    return result
 
 
-def test_every_page_can_be_read_by_everyone(site: Path, home: str, tab: Tab) -> None:
-    axe, wrong = Axe(), []
-    # Each run of axe costs half a second, so the views take turns.
-    views = cycle([(DESK, "light"), (PHONE, "dark"), (DESK, "dark"), (TABLET, "light"), (PHONE, "light")])
-    for url, (width, scheme) in zip(one_of_each(pages(site)), views, strict=False):
-        tab.resized(width, scheme)
-        page = tab.go(home + url)
-        for rule in axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]:
-            wrong.append((url, scheme, rule["id"], [node["html"][:120] for node in rule["nodes"]][:3]))
-    assert wrong == []
+def test_a_page_of_each_type_is_quiet_and_fits(visits: dict[str, Visit]) -> None:
+    assert {url: visit.wide for url, visit in visits.items() if visit.wide} == {}
+    assert {url: visit.noise for url, visit in visits.items() if visit.noise} == {}
+
+
+def test_every_page_can_be_read_by_everyone(visits: dict[str, Visit]) -> None:
+    assert {url: visit.violations for url, visit in visits.items() if visit.violations} == {}
 
 
 SMALL = """() => [...document.querySelectorAll(
