@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from tests.acceptance.browsing import PHONE, Tab, served
 from tests.acceptance.site_cases import CASES, copied, with_every_kind
 from tests.conftest import Git
-from tests.files import configure
+from tests.files import configure, write
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
@@ -23,8 +23,8 @@ UPDATE = "ORBIT_UPDATE_GOLDEN" in os.environ  # read before the tests put such v
 CODE = "import os\n\n\ndef save() -> None:  # ADR-0002, and L-7k3fq\n    os.sync()  # ADR-0002\n"
 ALLOWED = "    os.sync()  # orbit: allow ADR-0002 because it is a <b>script</b>\n"
 CHECKS = """checks:
-  - {id: no-sync, level: error, say: Let the database sync, in: ["src/**"], text: {words: [os.sync]}, passes: [save()],
-     fails: [os.sync()]}
+  - {id: no-sync, level: error, say: Let the database sync, in: ["{src,tools}/**"], text: {words: [os.sync]},
+     passes: [save()], fails: [os.sync()]}
   - {id: layers, by: {engine: import-linter, rule: layers}}
 """
 EVIDENCE = """checks:
@@ -63,6 +63,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
     """Return the site of a repository with every kind of record, a candidate, and code and a guide that cite."""
     root = with_every_kind(copied("demo", tmp_path_factory.mktemp("pages") / "repo"))
     (root / "src/save.py").write_text(CODE + ALLOWED, "utf-8")
+    write(root, "tools/save.py", f"def save():\n{ALLOWED}")  # no citation is looked up there
     decision = root / ".orbit/adrs/ADR-0002/adr.yaml"
     decision.write_text(decision.read_text("utf-8") + CHECKS, "utf-8")
     (root / ".orbit/enforcement.yaml").write_text(EVIDENCE, "utf-8")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import write_record
 
 from orbit_registry.errors import InvalidRecordError
 from orbit_registry.formats.diff import unified_diff
@@ -222,3 +223,17 @@ def test_a_learning_that_is_shown_in_vain_is_a_note(shell: Any) -> None:
     assert entry["title"] == f"{record_id}: showing it is not enough"
     assert "failed 3 times" in entry["reason"]
     assert proposed(shell) == []
+
+
+def test_a_rule_that_is_shown_in_vain_asks_for_a_check(shell: Any) -> None:
+    fields = {"approval": {"approved_by": "Ada", "approved_at": "2026-01-01T00:00:00Z"}, "rationale": "It fails."}
+    path = ".orbit/rules/R-7k3fq/rule.yaml"
+    write_record(shell.root, path, title="Mount a driver", status="approved", error_pattern="no driver found", **fields)
+    event = Event("hook:PreToolUse", 1_795_000_000)
+    event.session, event.hits = "s-1", ["R-7k3fq"]
+    append(str(shell.root), event)
+    for _ in range(3):
+        failed(shell.root, "s-1", "R-7k3fq", "src/a.py")
+    (entry,) = proposed(shell)
+    assert entry["title"] == "R-7k3fq: showing it is not enough"
+    assert entry["reason"].endswith("write a check into it (`orbit enforce try`)")

@@ -45,6 +45,9 @@ TOLD = {
     "any place, any case": edit("import os  # DRAFT\n"),
     "a part of a file that has one": ("edit_file", {"file_path": "src/a.py", "code_edit": "connect_mysql()\n"}),
     "many on one line": ("Write", {"file_path": "src/b.py", "content": "x=connect_mysql;" * 60_000}),
+    "an allowance of another record": edit("connect_mysql()  # orbit: allow ADR-0011 because it is old\n"),
+    "an allowance without a reason": edit("connect_mysql()  # orbit: allow ADR-0001\n"),
+    "after a docstring": edit('"""Connect."""\nconnect_mysql()\n'),
     "one more in a file that has one": edit("connect_mysql()\nconnect_mysql()\n", "connect_mysql()\n"),
 }  # fmt: skip
 QUIET = {
@@ -57,6 +60,14 @@ QUIET = {
     "another file": edit("connect_mysql()\n", path="lib/a.py"),
     "an exception": edit("connect_mysql()\n", path="src/old/a.py"),
     "a proposed record": edit("psycopg\n"),
+    "a docstring": edit('''def f():
+    """Use the pool.
+
+    It was once opened by connect_mysql alone.
+    """
+'''),
+    "a line that is allowed": edit("connect_mysql()  # orbit: allow ADR-0001 because of the old shop\n"),
+    "the line after an allowance": edit("# orbit: allow ADR-0001/no-mysql because of the shop\nconnect_mysql()\n"),
     "a read": ("Read", {"file_path": "src/a.py"}),
     "a search": ("Bash", {"command": "grep connect_mysql src/a.py"}),
 }

@@ -30,7 +30,7 @@ def test_each_live_decision_has_one_class(git_repo: Path) -> None:
     decide(git_repo, NO_PRINT, number=9, status="rejected")
     commit(git_repo, "Decide")
     report = Registry.open(git_repo).enforcement()
-    assert {record.id: name for record, name in report.classes} == {
+    assert {row.record.id: row.name for row in report.classes} == {
         "ADR-0001": "enforced",
         "ADR-0002": "advised",
         "ADR-0003": "referenced",
@@ -43,3 +43,9 @@ def test_each_live_decision_has_one_class(git_repo: Path) -> None:
     assert sum(report.counts.values()) == 8
     assert set(report.counts) <= set(CLASSES)
     assert report.share == 2 / 7
+    reasons = {row.record.id: row.reason for row in report.classes}
+    assert reasons["ADR-0007"] == "ADR-0007/no-print (its examples do not hold)"
+    assert reasons["ADR-0008"] == "ADR-0008/layers (import-linter does not check `other`: no contract has this id)"
+    lines = report.text().splitlines()
+    assert "Neither a check nor a reason: ADR-0006" in lines
+    assert f"  ADR-0008: {reasons['ADR-0008']}" in lines

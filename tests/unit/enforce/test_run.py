@@ -16,7 +16,9 @@ from tests.files import commit, configure, make_workspace, write, write_record
 
 from orbit_registry.checks.engine import CheckOutcome, update_baseline
 from orbit_registry.checks.report import render
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.registry import Registry
+from orbit_registry.repository.baseline import apply, baseline_of
 
 Git = Callable[..., str]
 NO_PRINT = {
@@ -487,6 +489,43 @@ def test_a_comment_at_the_end_of_a_line_allows_that_line_alone(project: Path) ->
     comment = "# orbit: allow ADR-0001 because it is a script\n"
     write(project, "src/app.py", f"print(1)  {comment}print(2)\n{comment}print(3)\nprint(4)\n")
     assert places(check(project)) == ["src/app.py:2:1", "src/app.py:5:1"]
+
+
+def test_a_file_that_lacks_what_it_must_have_can_be_allowed(project: Path) -> None:
+    must = {"id": "header", "must": "have", "in": ["**/*.py"], "text": {"words": ["Copyright"], "where": "any"}}
+    decide(project, {**must, "level": "error", "passes": ["# Copyright"], "fails": ["x"]})
+    write(project, "src/app.py", "x = 1\n\n# orbit: allow ADR-0001 because a tool writes it\n")
+    write(project, "src/bare.py", "x = 1  # orbit: allow ADR-0001/header\n")
+    write(project, "src/full.py", "# Copyright\n# orbit: allow ADR-0001 because it is there\n")
+    rows = [(row.code, row.location.path) for row in check(project).diagnostics if row.code.startswith("ORB10")]
+    assert rows == [("ORB1006", "src/bare.py"), ("ORB1007", "src/full.py")]
+
+
+MANY = 12_000
+LONG: dict[str, str] = {
+    "one line": "print(1); " * MANY + "# orbit: allow ADR-0001 because x " * MANY,
+    "many lines": "print(1)  # orbit: allow ADR-0001 because it is old\n" * MANY,
+    "unreadable": "print(1)  # orbit: allow\n" * MANY,
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_many_matches_and_allowances_in_a_file_take_linear_time(name: str, project: Path) -> None:
+    start = time.process_time()
+    rows = Registry.open(project).check_text("src/a.py", LONG[name])
+    assert len(rows) >= MANY
+    assert time.process_time() - start < 8  # what compares each with each takes more than 20 s
+
+
+def test_many_accepted_findings_of_moved_files_take_linear_time() -> None:
+    def row(path: str) -> Diagnostic:
+        return Diagnostic("ORB1005", Severity.ERROR, "`print(` breaks ADR-0001", Location(path), None, "ADR-0001")
+
+    baseline = baseline_of(row(f"old/{number}.py") for number in range(MANY))
+    start = time.process_time()
+    result = apply(baseline, [row(f"new/{number}.py") for number in range(MANY + 1)], lambda path: path[:3] == "old")
+    assert (len(result.new), len(result.baselined)) == (1, MANY)
+    assert time.process_time() - start < 8
 
 
 def test_sarif_leads_to_the_page_of_the_record(project: Path) -> None:

@@ -25,10 +25,19 @@ _LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
+class Classified:
+    """A decision, its class, and its checks or why it has none that counts."""
+
+    record: Record
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Enforcement:
     """The class of each live decision."""
 
-    classes: Sequence[tuple[Record, str]]
+    classes: Sequence[Classified]
 
     @property
     def share(self) -> float:
@@ -40,7 +49,7 @@ class Enforcement:
     @property
     def counts(self) -> Counter[str]:
         """How many decisions each class has."""
-        return Counter(name for _, name in self.classes)
+        return Counter(row.name for row in self.classes)
 
     def as_data(self) -> dict[str, object]:
         """Return the classes as JSON shows them."""
@@ -48,7 +57,9 @@ class Enforcement:
         return {
             "share": round(self.share, 3),
             "counts": {name: counts[name] for name in CLASSES},
-            "decisions": [{"id": record.id, "class": name, "reason": reason(record)} for record, name in self.classes],
+            "decisions": [
+                {"id": row.record.id, "class": row.name, "reason": row.reason or None} for row in self.classes
+            ],
         }
 
     def text(self) -> str:
@@ -58,38 +69,50 @@ class Enforcement:
             return "no decision is accepted"
         lines = [f"{self.share:.0%} of the decisions that can be checked are enforced ({total} accepted)", ""]
         lines += [f"{counts[name]:>6}  {name}: {words}" for name, words in CLASSES.items()]
-        ids = [record.id for record, name in self.classes if name == "unclassified"]
+        unclassified = [row for row in self.classes if row.name == "unclassified"]
+        ids = [row.record.id for row in unclassified if not row.reason]
         if ids:
             more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
             lines += ["", f"Neither a check nor a reason: {', '.join(ids[:_LISTED])}{more}"]
-        return "\n".join(lines)
+        rows = [f"  {row.record.id}: {row.reason}" for row in unclassified if row.reason]
+        return "\n".join([*lines, *(["", "Their checks do not count:", *rows] if rows else [])])
 
 
 def enforcement(workspace: Workspace, records: Iterable[Record]) -> Enforcement:
     """Return the class of each live decision."""
     live = [record for record in records if record.phase == "live" and record.kind.in_document]
     tree = tree_of(workspace, *workspace.git.files())
-    return Enforcement([(record, _class(record, tree)) for record in live])
+    return Enforcement([_classified(record, tree) for record in live])
 
 
-def _class(record: Record, tree: Tree) -> str:
-    checks = [check for check in checks_of(record) if not check.problems]
-    pattern_checks = [check for check in checks if not check.is_reference and not _is_anchor(check, tree.paths)]
+def _classified(record: Record, tree: Tree) -> Classified:
+    checks = checks_of(record)
+    off = {check.name: reason for check in checks if (reason := _why_off(check, tree))}
+    counted = [check for check in checks if check.name not in off]
+    pattern_checks = [check for check in counted if not check.is_reference and not _is_anchor(check, tree.paths)]
     if any(check.level != "advice" for check in pattern_checks):
-        return "enforced"
-    if any(check.is_reference and _is_on(check, tree) for check in checks):
-        return "referenced"
-    if pattern_checks:
-        return "advised"
-    if any(not check.is_reference for check in checks):
-        return "anchored"
-    return "not checkable" if record.data.get("not_checkable") else "unclassified"
+        name = "enforced"
+    elif any(check.is_reference for check in counted):
+        name = "referenced"
+    elif pattern_checks:
+        name = "advised"
+    elif counted:
+        name = "anchored"
+    else:
+        name = "not checkable" if record.data.get("not_checkable") else "unclassified"
+    names = [f"{check.name} ({off[check.name]})" if check.name in off else check.name for check in checks]
+    return Classified(record, name, str(record.data.get("not_checkable") or ", ".join(names)))
 
 
-def _is_on(check: DecisionCheck, tree: Tree) -> bool:
+def _why_off(check: DecisionCheck, tree: Tree) -> str:
+    """Return why a check does not count; empty if it does."""
+    if check.problems:
+        return "its examples do not hold" if check.problems[0].code == "ORB1002" else "it can't be used"
+    if not check.is_reference:
+        return ""
     finder = check.finder()
     files = [path for path in tree.paths if check.covers(path)]
-    return isinstance(finder, Survey) and not any(True for _ in finder.find(tree, files))
+    return next((what for _, what in finder.find(tree, files)), "") if isinstance(finder, Survey) else ""
 
 
 def _is_anchor(check: DecisionCheck, files: Sequence[str]) -> bool:
@@ -98,10 +121,3 @@ def _is_anchor(check: DecisionCheck, files: Sequence[str]) -> bool:
         return False
     globs = check.globs if check.kind and check.kind.name != "path" else ()
     return sum(any(not glob.exclude and matches(glob, path) for glob in globs) for path in files) <= 1
-
-
-def reason(record: Record) -> str | None:
-    """Return why a record has no check, or the names of its checks."""
-    if record.data.get("not_checkable"):
-        return str(record.data["not_checkable"])
-    return ", ".join(check.name for check in checks_of(record)) or None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,9 @@ from orbit_registry.workspace.files import inside, read_bytes, walk
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspace
 
 TIME_LIMIT_SECONDS = 60.0
+WHOLE_FILE = Match(1, 1, 1 << 30, "", "")
+"""What a file without a match that it must have has: an allowance on any of its lines is for it."""
+_LACKS = "add what it lacks, or write `orbit: allow {} because …` in the file if it is right here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class FileMatches:
 
 
 Runnable = tuple[DecisionCheck, Finder | Survey]
+Break = tuple[str, Match, Allow | None]
+"""A path, what breaks a check there, and the comment that allows it."""
 
 
 def tree_of(workspace: Workspace, tracked: Sequence[str] | None, untracked: Sequence[str]) -> Tree:
@@ -266,10 +272,10 @@ class _Tree:
         if self.change is not None:
             names_of = {path: names for path, names in names_of.items() if path in self.change.earlier}
         values = self._values(names_of)
-        self._fall_back(values)
+        self._fall_back(names_of, values)
         self._add_matches(names_of, values)
 
-    def _fall_back(self, values: Mapping[str, FileMatches]) -> None:
+    def _fall_back(self, names_of: Mapping[str, list[str]], values: Mapping[str, FileMatches]) -> None:
         """Count checks as advice of which too many matches are allowed or false alarms."""
         weighty = {name: check for name, (check, _) in self.checks.items() if check.level != "advice"}
         evidence: Mapping[str, Mapping[str, Any]] = {}
@@ -277,8 +283,7 @@ class _Tree:
             with contextlib.suppress(OrbitError):
                 evidence = read_evidence(self.workspace)
         for name, check in weighty.items():
-            allows = [_allow_of(check, match, value.allows)
-                      for value in values.values() for match in value.matches.get(name, ())]  # fmt: skip
+            allows = [allow for _, _, allow in self._breaks(check, names_of, values)]
             allowed = sum(allow is not None and bool(allow.reason) for allow in allows)
             if excess := exceptions_of(evidence.get(name, {}), allowed, len(allows)):
                 exceptions, total = excess
@@ -293,7 +298,7 @@ class _Tree:
         self._surveys(scopes)
         contents = {path: (self.tree.text(path) or "").encode("utf-8", "replace") for path in names_of}
         values = {path: self._read(names, path, contents[path]) for path, names in names_of.items()}
-        self._fall_back(values)
+        self._fall_back(names_of, values)
         self._add_matches(names_of, values)
 
     def _read(self, names: Iterable[str], path: str, content: bytes) -> FileMatches:
@@ -407,28 +412,18 @@ class _Tree:
     def _add_matches(self, names_of: Mapping[str, list[str]], values: Mapping[str, FileMatches]) -> None:
         self._add_not_run(values)
         used: set[tuple[str, Allow]] = set()
-        has_match = {name for value in values.values() for name in value.matches}
-        for name, (check, finder) in self.checks.items():
-            if check.must == "have" and isinstance(finder, Finder):
-                lacked = {path for path in values if (old := self._old(path)) and not old.matches.get(name)}
-                paths = [path for path in values if name in names_of[path] and path not in lacked]
-                if check.kind is not None and not check.kind.needs_all:
-                    had_match = any(name in value.matches for value in self._before.values())
-                    is_lost = had_match if self.change is not None else bool(paths)
-                    if is_lost and name not in has_match and not self._has_match(check, finder, values):
-                        place = self.report.place(check.record, ())
-                        self.report.break_of(check, "a missing entry", place, hint="add it")
-                else:
-                    self._missing(check, paths, values)
+        for check, finder in self.checks.values():
+            if check.must == "have" and check.kind is not None and not check.kind.needs_all:
+                if isinstance(finder, Finder):
+                    self._add_missing_entry(check, finder, names_of, values)
                 continue
-            for path, value in values.items():
-                used |= {(path, allow) for match in value.matches.get(name, ())
-                         if (allow := _allow_of(check, match, value.allows))}  # fmt: skip
-            for path, match in self._new_matches(check, values):
-                allow = _allow_of(check, match, values[path].allows)
+            rows = [*self._breaks(check, names_of, values)]
+            used |= {(path, allow) for path, _, allow in rows if allow}
+            for path, match, allow in self._new(check, rows):
                 location = Location(path, Position(match.line, match.column))
                 reason = allow.reason if allow else None
-                self.report.break_of(check, f"`{match.text}`", location, reason or None, is_bare=reason == "")
+                what, hint = f"`{match.text or path}`", "" if match.text else _LACKS.format(check.record.id)
+                self.report.break_of(check, what, location, reason or None, is_bare=reason == "", hint=hint)
         for path, value in values.items():
             old = self._old(path)
             earlier = Counter(allow.name + allow.reason for allow in old.allows) if old else Counter[str]()
@@ -437,21 +432,41 @@ class _Tree:
                 if (path, allow) not in used and earlier[allow.name + allow.reason] < 0:
                     self._unused(path, allow, names_of[path])
 
-    def _new_matches(self, check: DecisionCheck, values: Mapping[str, FileMatches]) -> list[tuple[str, Match]]:
-        """Return the matches of a check that the change brings in; without a change all.
+    def _breaks(
+        self, check: DecisionCheck, names_of: Mapping[str, list[str]], values: Mapping[str, FileMatches]
+    ) -> Iterator[Break]:
+        """Yield what breaks a check in the files: its matches, or each file without the match that it must have."""
+        for path, value in values.items():
+            matches = value.matches.get(check.name, ())
+            if check.must == "have":
+                is_lacking = check.name in names_of[path] and not matches and check.name not in value.not_run
+                matches = [WHOLE_FILE] if is_lacking else []
+            allows = (
+                {allow.line: allow for allow in reversed(value.allows) if allow.is_for(check.name)} if matches else {}
+            )
+            lines = sorted(allows)
+            for match in matches:
+                position = bisect_left(lines, match.line - 1)
+                nearest = [allows[line] for line in lines[position : position + 2]]
+                fitting = (allow for allow in nearest if match.line - allow.is_alone <= allow.line <= match.end_line)
+                yield path, match, next(fitting, None)
+
+    def _new(self, check: DecisionCheck, rows: list[Break]) -> list[Break]:
+        """Return what the change brings in of what breaks a check; without a change all.
 
         Equal lines count as moved as often as they were there before; of the others the added ones are new.
         """
-        matches = [(path, match) for path in values for match in values[path].matches.get(check.name, ())]
-        counts = Counter(match.lines for _, match in matches)
+        if check.must == "have":
+            return [row for row in rows if (old := self._old(row[0])) is None or old.matches.get(check.name)]
+        counts = Counter(match.lines for _, match, _ in rows)
         rooms = Counter(counts)
         rooms.subtract(match.lines for old in self._before.values() for match in old.matches.get(check.name, ()))
-        matches.sort(key=lambda row: 0 < rooms[row[1].lines] < counts[row[1].lines] and not self._is_added(*row))
+        rows.sort(key=lambda row: 0 < rooms[row[1].lines] < counts[row[1].lines] and not self._is_added(*row[:2]))
         new = []
-        for path, match in matches:
-            if rooms[match.lines] > 0:
-                rooms[match.lines] -= 1
-                new.append((path, match))
+        for row in rows:
+            if rooms[row[1].lines] > 0:
+                rooms[row[1].lines] -= 1
+                new.append(row)
         return new
 
     def _is_added(self, path: str, match: Match) -> bool:
@@ -490,18 +505,24 @@ class _Tree:
         """Return what a changed file had before the change."""
         return self._before.get(self.change.earlier.get(path, "")) if self.change is not None else None
 
+    def _add_missing_entry(
+        self, check: DecisionCheck, finder: Finder, names_of: Mapping[str, list[str]], values: Mapping[str, FileMatches]
+    ) -> None:
+        """Add that no file has what a check demands once."""
+        if self.change is not None:
+            is_lost = any(check.name in value.matches for value in self._before.values())
+        else:
+            is_lost = any(check.name in names_of[path] for path in values)
+        has_match = any(check.name in value.matches for value in values.values())
+        if is_lost and not has_match and not self._has_match(check, finder, values):
+            self.report.break_of(check, "a missing entry", self.report.place(check.record, ()), hint="add it")
+
     def _has_match(self, check: DecisionCheck, finder: Finder, values: Mapping[str, FileMatches]) -> bool:
         """Say whether a file that the change leaves alone has what a check demands once."""
         others = (path for path in self.tree.paths if path not in values and check.covers(path) and finder.reads(path))
         with contextlib.suppress(NotRunError):
             return any(True for path in others for _ in finder.find(path, self.tree.text(path) or ""))
         return True  # nothing is known of a file that can't be read
-
-    def _missing(self, check: DecisionCheck, paths: Sequence[str], values: Mapping[str, FileMatches]) -> None:
-        """Add the files without what a check demands."""
-        for path in paths:
-            if not (values[path].matches.get(check.name) or check.name in values[path].not_run):
-                self.report.break_of(check, f"`{path}`", Location(path, Position(1)), hint="add what it lacks")
 
     def _unused(self, path: str, allow: Allow, names: Sequence[str]) -> None:
         check = next((self.checks[name][0] for name in names if allow.name in (name, name.partition("/")[0])), None)
@@ -512,10 +533,6 @@ class _Tree:
         if not allow.name:
             message, hint = "this allowance can't be read", f"write `orbit: allow {nearest.record.id} because …`"
         self.report.add(nearest, "ORB1007", message, Location(path, Position(allow.line)), hint=hint, name=None)
-
-
-def _allow_of(check: DecisionCheck, match: Match, allows: Sequence[Allow]) -> Allow | None:
-    return next((allow for allow in allows if allow.is_for(check.name, match.line, match.end_line)), None)
 
 
 def _decoded(content: bytes) -> str:

@@ -164,10 +164,9 @@ class Allow(NamedTuple):
     is_alone: bool = False
     """Whether its line has nothing else; it is about the next line too."""
 
-    def is_for(self, check: str, first: int, last: int) -> bool:
-        """Say whether it allows a match of a check: it is on one of its lines, or alone on the line before."""
-        is_named = self.name in (check, check.partition("/")[0])
-        return is_named and first - self.is_alone <= self.line <= last
+    def is_for(self, check: str) -> bool:
+        """Say whether it names a check or its record."""
+        return self.name in (check, check.partition("/")[0])
 
 
 def allows_in(path: str, text: str) -> Iterator[Allow]:

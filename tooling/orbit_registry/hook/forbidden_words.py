@@ -16,6 +16,7 @@ MOST_WORDS = 1_000  # of all checks together: 500 take 2.5 ms in 20 kB
 MOST_HITS, LONGEST_HEAD = 1_000, 500  # hits of a word that are counted, characters read before each
 GROUP = "\x1d"  # separator of the globs of a check
 EXACT, ANY_CASE = "=", "~"  # prefixes of a word
+_ALLOW, _COMMENT_SIGNS = "orbit: allow ", " \t#/*<!;%{(-"
 _HASH = ("py", "pyi", "rb", "sh", "bash", "zsh", "yaml", "yml", "toml", "nix", "ex", "exs", "tf")
 _SLASHES = ("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "go", "java", "kt", "kts", "scala", "swift", "c", "h",
             "cc", "cpp", "hpp", "cs", "rs", "sol", "php")  # fmt: skip
@@ -48,10 +49,13 @@ def _add_break(breaks: "Breaks", index: "Index", hit: int, pattern: str, edit: t
     if row is None or hit & 0xFFFFFFFF >= len(checks):
         return
     name, where, say, globs, *_ = checks[hit & 0xFFFFFFFF].split(PHRASES)
-    file, new, old = edit
-    if _covers(index, globs.split(GROUP), file) and _count(pattern, new, file, where) > _count(
-        pattern, old, file, where
-    ):
+    file, *texts = edit
+    if not _covers(index, globs.split(GROUP), file):
+        return
+    allowance = f"{_ALLOW}{row.values[ID]}"
+    new, old = (_count(pattern, _without_allowed(text, (f"{allowance} because ", f"{allowance}/{name} because ")),
+                       file, where) for text in texts)  # fmt: skip
+    if new > old:
         key = f"{row.values[ID]}.{checksum(f'{name} {file}'.encode('utf-8', 'surrogatepass')):x}"
         breaks[hit >> 32] = (key, pattern[1:], _line(row, pattern[1:], say))
 
@@ -77,16 +81,31 @@ def _count(pattern: str, text: str, file: str, where: str) -> int:
     """Return how often a word is in a text; with `where` "code" not in comments and strings, as far as a line tells."""
     word, text = pattern[1:], text if pattern[0] == EXACT else text.casefold()
     marks = _MARKS.get(file.rpartition(".")[2].lower(), ()) if where == "code" else ()
-    count, offset = 0, text.find(word)
+    has_docstrings = where == "code" and file.endswith((".py", ".pyi"))
+    count, quotes, last, offset = 0, 0, 0, text.find(word)
     for _ in range(MOST_HITS):
         if offset < 0:
             break
+        quotes, last = quotes + (text.count('"""', last, offset) if has_docstrings else 0), offset
         end, start = offset + len(word), max(offset - LONGEST_HEAD, 0)
         head = text[max(text.rfind("\n", start, offset) + 1, start) : offset]
         has_borders = not (_is_inside(text[offset - 1 : offset], word[0]) or _is_inside(text[end : end + 1], word[-1]))
-        count += has_borders and not (marks and _is_quoted_or_comment(head, marks))
+        count += has_borders and not (quotes % 2 or (marks and _is_quoted_or_comment(head, marks)))
         offset = text.find(word, offset + 1)
     return count
+
+
+def _without_allowed(text: str, allowances: "tuple[str, str]") -> str:
+    """Return a text without the lines on which a comment allows what a check forbids."""
+    if _ALLOW not in text:
+        return text
+    lines, is_allowed = list[str](), False
+    for line in text.split("\n"):
+        has_comment = any(allowance in line for allowance in allowances)
+        if not (has_comment or is_allowed):
+            lines.append(line)
+        is_allowed = has_comment and not line[: line.find(_ALLOW)].strip(_COMMENT_SIGNS)
+    return "\n".join(lines)
 
 
 def _is_inside(character: str, neighbour: str) -> bool:

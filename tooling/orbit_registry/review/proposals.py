@@ -390,18 +390,19 @@ def record_drafts(workspace: Workspace, records: RecordSet, events: Iterable[Log
 
 
 def _not_followed(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator[Draft]:
-    """Yield a note on each learning that showing did not help: its error came back in sessions that had seen it."""
+    """Yield a note on each learning or rule that showing did not help: its error came back in sessions that saw it."""
     failed = EventCounter(None, {}, 0).add_all(events).failed_after
-    for learning in records.of_kind(LEARNING):
-        if learning.phase != "live" or failed[learning.id] < FEWEST_FAILURES:
+    for record in records:
+        if record.phase != "live" or failed[record.id] < FEWEST_FAILURES:
             continue
-        step = "raise the level of its checks with `orbit enforce promote`" if "checks" in learning.data else (
-            "write a check into it (`orbit enforce try`), or propose a rule in its place (`orbit rule add`)"
-        )  # fmt: skip
-        reason = f"What it describes failed {failed[learning.id]} times after the session had been shown it: {step}"
-        digest = proposal_digest(learning.path, STRUCTURAL, "not followed")
-        yield Draft(learning.path, STRUCTURAL, f"{learning.id}: showing it is not enough", reason, (digest,),
-                    (learning.id,), "", learning.id)  # fmt: skip
+        step = "raise the level of its checks with `orbit enforce promote`"
+        if "checks" not in record.data:
+            other = ", or propose a rule in its place (`orbit rule add`)" if record.kind.name == LEARNING else ""
+            step = f"write a check into it (`orbit enforce try`){other}"
+        reason = f"What it describes failed {failed[record.id]} times after the session had been shown it: {step}"
+        digest = proposal_digest(record.path, STRUCTURAL, "not followed")
+        yield Draft(record.path, STRUCTURAL, f"{record.id}: showing it is not enough", reason, (digest,),
+                    (record.id,), "", record.id)  # fmt: skip
 
 
 def recommended(workspace: Workspace, records: RecordSet) -> list[Record]:

@@ -70,12 +70,17 @@ def prepare(
     tree = open_output(cache / "source")
     pages = PageCache(workspace.cache, f"site {tree.folder}", code, tree, sources.site)
     staged = stage(sources, pages, base_url)
-    tracked = (path for path in now.tracked or () if not publication.leaves_out(path))
+    tracked = [path for path in now.tracked or () if not publication.leaves_out(path)]
     citing = citing_references(workspace, tracked, sources.site.mirrored)
+    checked: list[str] = []
+    if with_checks := [record for record in records if "checks" in record.data]:
+        from orbit_registry.site.enforced import checked_files  # few collections have checks
+
+        checked = checked_files(with_checks, tracked)
     freshness = publication.freshness(now.freshness)
     return BuildContext(
-        registry, records, freshness, now.dependencies, now.relevant_untracked, citing, collection, problems, sources,
-        staged, code, base_url,
+        registry, records, freshness, now.dependencies, now.relevant_untracked, citing, checked, collection, problems,
+        sources, staged, code, base_url,
     )  # fmt: skip
 
 

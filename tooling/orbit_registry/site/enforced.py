@@ -7,36 +7,38 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from orbit_registry.enforce.coverage import CLASSES, enforcement, reason
+from orbit_registry.enforce.coverage import CLASSES, enforcement
 from orbit_registry.enforce.evidence import read_evidence, replay_text
-from orbit_registry.enforce.run import tree_of
+from orbit_registry.enforce.kind import FILE_LIMIT
 from orbit_registry.enforce.spec import DecisionCheck, checks_of
-from orbit_registry.enforce.syntax import allows_in
+from orbit_registry.enforce.syntax import Allow, allows_in
 from orbit_registry.errors import OrbitError
+from orbit_registry.formats.globs import GlobIndex
 from orbit_registry.model.record import Record
 from orbit_registry.site.health import bar
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.publication import Publication
+from orbit_registry.workspace.files import Folders
+from orbit_registry.workspace.workspace import Workspace
 
 PAGE = "enforced/"
 LONGEST_EXAMPLE = 400
 
 
 def checks_by_record(
-    publication: Publication, records: Iterable[Record], citing: Iterable[str], site: SiteMap
+    publication: Publication, records: Iterable[Record], files: Iterable[str], site: SiteMap
 ) -> dict[str, dict[str, Any]]:
-    """Return what the pages of records show of their checks, by the record's path; `citing` are files that name ids."""
+    """Return what the pages of records show of their checks, by the record's path; `files` are those that may allow."""
     checked = [(record, checks_of(record)) for record in records if "checks" in record.data]
     try:
         evidence = read_evidence(publication.workspace)
     except OrbitError:
         evidence = {}
     allows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    text_of = tree_of(publication.workspace, (), ()).text
-    for path in citing:
-        for allow in allows_in(path, text_of(path) or ""):
+    for path, value in _allows(publication.workspace, files).items():
+        for allow in value:
             url = site.forge.built(path, line=allow.line)
             text = publication.text(allow.reason) or "no reason"
             allows[allow.name.partition("/")[0]].append({"path": path, "line": allow.line, "url": url, "text": text})
@@ -48,6 +50,23 @@ def checks_by_record(
         }
         for record, checks in checked
     }
+
+
+def checked_files(records: Iterable[Record], files: Iterable[str]) -> list[str]:
+    """Return the files that checks of records look at."""
+    index = GlobIndex([(check.name, check.globs) for record in records for check in checks_of(record)])
+    return [path for path in files if index.match(path)]
+
+
+def _allows(workspace: Workspace, files: Iterable[str]) -> dict[str, list[Allow]]:
+    """Return the allowances in files, stored or read."""
+
+    def parse(path: str, content: bytes) -> object:
+        return [*allows_in(path, content.decode("utf-8", "replace"))]
+
+    folders = filter(Folders(workspace.root).contain, files)
+    rows = workspace.cache.files("allowances", workspace.root, folders, parse, limit=FILE_LIMIT)
+    return {path: [Allow(*row) for row in state.value] for path, state in rows.items() if state.value}
 
 
 def _badge(checks: Sequence[DecisionCheck]) -> str:
@@ -92,11 +111,11 @@ def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
     )
     order = list(CLASSES)
     rows = "".join(
-        f'<tr><td class="orbit-col-id"><a href="{escape(relative(PAGE, url_of(record)))}">'
-        f'<span class="orbit-id">{escape(record.id)}</span></a></td>'
-        f'<td class="orbit-col-title">{headline(record.title)}</td><td>{name}</td>'
-        f'<td class="orbit-col-why">{escape(reason(record) or "")}</td></tr>'
-        for record, name in sorted(result.classes, key=lambda row: (order.index(row[1]), row[0].id))
+        f'<tr><td class="orbit-col-id"><a href="{escape(relative(PAGE, url_of(row.record)))}">'
+        f'<span class="orbit-id">{escape(row.record.id)}</span></a></td>'
+        f'<td class="orbit-col-title">{headline(row.record.title)}</td><td>{row.name}</td>'
+        f'<td class="orbit-col-why">{escape(row.reason)}</td></tr>'
+        for row in sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
     )
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("Id", "Decision", "Class", "Checks, or why none"))
     return (

@@ -217,7 +217,9 @@ class Expansion:
             return {}
         from orbit_registry.site.enforced import checks_by_record  # few collections have checks
 
-        return checks_by_record(self.context.sources.publication, self.records, self.context.citing, self.site)
+        return checks_by_record(
+            self.context.sources.publication, self.records, [*self.context.citing, *self.context.checked], self.site
+        )
 
     def _matches(self) -> Mapping[str, FilesByGlob]:
         """Return the files that the records' scopes match, as far as the site may name them."""

@@ -192,6 +192,7 @@ class BuildContext:
     ground: Dependencies  # what all records rest on
     strays: Sequence[str] | None  # `relevant_untracked` of the `FreshnessReport`
     citing: Mapping[str, References]  # what the files that cite name, by path
+    checked: Sequence[str]  # files that checks of records look at
     collection: Collection
     problems: Sequence[Diagnostic]  # those of the collection, without secrets
     sources: SiteSources

@@ -81,7 +81,13 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
         folder = f"{root}/{entry.folder}"  # which changes when a file comes or goes there
         yield from (folder, f"{root}/{entry.path}")
         yield from [f"{folder}/{VOTES}"] * entry.has_votes + [f"{folder}/{BODY}"] * entry.has_body
-    files = ("mkdocs.yml", *context.citing, *dependency_files(workspace, context.ground), *reading.documents)
+    files = (
+        "mkdocs.yml",
+        *context.citing,
+        *context.checked,
+        *dependency_files(workspace, context.ground),
+        *reading.documents,
+    )
     problems = (problem.location.path for problem in context.collection.problems)
     for path in (*files, *problems, *sources.publication.rests_on, *sources.site.probed, *sources.site.assets):
         yield f"{root}/{path}"
