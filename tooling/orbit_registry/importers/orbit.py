@@ -52,7 +52,7 @@ from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.ids import new_ids
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.vcs_state import IMPORTED_BODY
-from orbit_registry.repository.writer import record_path, render, validated, writing
+from orbit_registry.repository.writer import finish_steps, record_path, render, validated, writing
 from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.config import config_of
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, write_atomic
@@ -331,24 +331,24 @@ class OrbitImporter:
             here = tuple(Outcome("present", record.path, record.id, "") for record in records)
             note = "nothing to import: its records were imported before"
             return TakeoverReport("orbit", str(done), dry_run, here, (note,))
-        layout = read_layout(orbit)
         target = target_of(start, orbit)
         in_place = target.root / ORBIT == orbit
         files = _workspace_files(target) if in_place else []
-        if dry_run:
-            plan = plan_import(target, layout, in_place=in_place, dry_run=True)
-        else:
-            plan = _take_over(target, orbit, read_layout, in_place=in_place)
+        plan = _take_over(target, orbit, read_layout, in_place=in_place, dry_run=dry_run)
         return TakeoverReport("orbit", str(orbit), dry_run, (*plan.outcomes, *files), tuple(plan.notes))
 
 
 IMPORTERS = (OrbitImporter(),)
 
 
-def _take_over(target: Workspace, orbit: Path, read: Callable[[Path], OrbitLayout], *, in_place: bool) -> OrbitPlan:
+def _take_over(
+    target: Workspace, orbit: Path, read: Callable[[Path], OrbitLayout], *, in_place: bool, dry_run: bool
+) -> OrbitPlan:
     migrates = read is _learnings
-    if acting_role() == "agent":  # before anything is written
+    if dry_run or acting_role() == "agent":
         plan = plan_import(target, read(orbit), in_place=in_place, dry_run=True)
+        if dry_run:
+            return plan
         refuse_for_agent(target, plan.changes, hint=_PERSON[migrates])
     if in_place and not (migrates and (orbit / "config.yaml").exists()):
         make_workspace(target)
@@ -432,15 +432,11 @@ def migrate_layout(start: Path, *, dry_run: bool = False) -> TakeoverReport:
     orbit = root / ORBIT
     target = target_of(root, orbit)
     if not dry_run and unfinished_steps(target):
-        with writing(target, wait=0):  # recovers a killed migration
-            pass
+        finish_steps(target)  # of a killed migration
     if not _learnings(orbit).records:
         note = "nothing to migrate: every learning uses the current layout"
         return TakeoverReport("orbit", str(orbit), dry_run, (), (note,))
-    if dry_run:
-        plan = plan_import(target, _learnings(orbit), in_place=True, dry_run=True)
-    else:
-        plan = _take_over(target, orbit, _learnings, in_place=True)
+    plan = _take_over(target, orbit, _learnings, in_place=True, dry_run=dry_run)
     outcomes = tuple(map(_migration_outcome, plan.outcomes))
     return TakeoverReport("orbit", str(orbit), dry_run, outcomes, tuple(plan.notes))
 

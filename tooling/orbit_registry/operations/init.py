@@ -67,10 +67,6 @@ class ProjectFiles:
             return _with_folder(self, next(iter(self.folders)))
         return AdrConfig("log" if self.logs else "file", "docs/adr")
 
-    def as_data(self) -> dict[str, object]:
-        """Return it as JSON shows it."""
-        return {"adr_folders": dict(self.folders), "logs": list(self.logs), "tools": list(self.tools)}
-
 
 def _with_folder(files: ProjectFiles, folder: str) -> AdrConfig:
     others = tuple(name for name in files.folders if name != folder)
