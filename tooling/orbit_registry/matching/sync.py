@@ -219,7 +219,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     )
     config = workspace.config
     key = digest(
-        str(reader.FORMAT), code_version(), workspace.kinds.fingerprint, config.inbox, str(half_life_days()),
+        code_version(), workspace.kinds.fingerprint, config.inbox, str(half_life_days()),
         str(config.raw.get("freshness")), str(_holdout(workspace)), str(compiler.settings_of(config)),
         str(_min_relevance(workspace)),
         *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds),

@@ -18,11 +18,11 @@ from orbit_registry.model.record_set import Retirement
 from orbit_registry.model.votes import Vote, distinct_votes, format_time, parse_time, tally
 from orbit_registry.repository.codec import HIDING, hides_record
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.snapshot.related import Related, link_words
 from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.search.chunks import Chunk
+    from orbit_registry.snapshot.related import Related  # its imports take longer than most answers
 
 NEAR = 3  # so many chunks are named where a name is wrong
 ORDERS = ("votes", "updated", "id")
@@ -378,7 +378,7 @@ def related_text(related: Related) -> str:
     for neighbour in related.reached:
         record, by = neighbour.record, ", ".join(dict.fromkeys(tie.start for tie in neighbour.ties))
         via = (by if neighbour.depth > 1 else "",) if deep else ()
-        rows.append((*via, link_words(neighbour.ties), record.id, record.status.name, record.title))
+        rows.append((*via, neighbour.links(), record.id, record.status.name, record.title))
     head = (*(("from",) if deep else ()), "is", "id", "status", "title")
     lines = [table(head, rows)] if rows else []
     for neighbour in related.reached:

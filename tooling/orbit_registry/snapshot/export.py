@@ -10,22 +10,35 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import RefusedError, SnapshotError, UsageError
+from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.events import FILES, NAMES, RETRIEVAL
 from orbit_registry.hook.words import LONGEST_WORD, STOP_WORDS, UNSPACED
 from orbit_registry.hook.words import MARKS as LETTER_MARKS
+from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import Fields, Index, counts_of
 from orbit_registry.search.search import MARKS
 from orbit_registry.snapshot.publication import publication_of
-from orbit_registry.snapshot.rows import CONTENT, LOCAL, Rows, meta_of, references_in, rows_of, sources_of
+from orbit_registry.snapshot.rows import (
+    CONTENT,
+    LOCAL,
+    Rows,
+    citations_of,
+    meta_of,
+    references_in,
+    rows_of,
+    sources_of,
+)
 from orbit_registry.workspace.files import TEMPORARY, sync_folder, write_error
 from orbit_registry.workspace.workspace import Workspace
 
@@ -378,6 +391,28 @@ def shared_rows(workspace: Workspace, reading: Reading, *, unfiltered: bool, onl
         half_life_days=half_life_days(),
         # The text of a document may hold what is withheld.
         references=references_in(workspace, records, prose if unfiltered else None),
+    )
+
+
+def local_rows(workspace: Workspace, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> Rows:
+    """Return the rows of this machine's snapshot, free of secrets."""
+    clean = without_secrets
+    collection = reading.collection
+    records = free_of_secrets(prose.filled(collection.records))
+    inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
+    return rows_of(
+        records,
+        sources_of(reading, prose, {record.path for record in records}, inbox=bool(inbox)),
+        [replace(problem, message=clean(problem.message)) for problem in collection.problems],
+        freshness=evaluate_freshness(workspace, records).freshness,
+        inbox=inbox,
+        half_life_days=half_life_days(),
+        references=references_in(workspace, records, prose),
+        citations=citations_of(workspace, records),
+        skills=[
+            replace(skill, name=clean(skill.name), description=clean(skill.description), text=clean(skill.text))
+            for skill in skills
+        ],
     )
 
 

@@ -1,7 +1,7 @@
 """Records related to one record by stated and derived links."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from orbit_registry.model.ids import INVERSES, RELATED
@@ -56,6 +56,12 @@ class RelatedRecord:
     record: Record
     depth: int
     ties: tuple[RelatedLink, ...]
+
+    def links(self) -> str:
+        """Return how it is reached, in words: stated relations first, and the lines that a link leads to."""
+        ways = [(tie, f"lines {tie.part.lines[0]}-{tie.part.lines[1]}" if tie.part else "") for tie in self.ties]
+        ordered = sorted(ways, key=lambda way: (way[0].derived, way[0].rel, way[1]))
+        return ", ".join(dict.fromkeys(f"{tie.rel} {lines}".rstrip() for tie, lines in ordered))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +136,3 @@ def _reached(
         reached = [record for record_id in near for record in records.with_id(record_id)[:1]]
         for record in sorted(reached, key=lambda record: record.sort_key):
             yield RelatedRecord(record, distance, tuple(sorted(next_ties[record.id], key=order)))
-
-
-def link_words(ties: Sequence[RelatedLink]) -> str:
-    """Return how a record is reached, in words: stated relations first, and the lines that a link leads to."""
-    inner = {tie: f" lines {tie.part.lines[0]}-{tie.part.lines[1]}" if tie.part is not None else "" for tie in ties}
-    ordered = sorted(ties, key=lambda tie: (tie.derived, tie.rel, inner[tie]))
-    return ", ".join(dict.fromkeys(f"{tie.rel}{inner[tie]}" for tie in ordered))

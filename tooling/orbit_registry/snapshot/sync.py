@@ -1,5 +1,7 @@
 """Sync of the snapshot with the files: any change builds a new file under the next number."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -8,24 +10,24 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.matching.sync import IndexSync, inputs_of, sync_index
-from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.repository.documents import ProseReading
-from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill, read_skills
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.snapshot.rows import FORMAT_VERSION, Rows, citations_of, meta_of, references_in, rows_of, sources_of
 from orbit_registry.workspace.cache import code_version, digest
 from orbit_registry.workspace.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import Workspace, make_cache_folder
+
+if TYPE_CHECKING:
+    from orbit_registry.snapshot.rows import Rows
 
 STATE = "snapshot.json"  # names the file that readers take
 NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
@@ -113,8 +115,11 @@ def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = Fal
         with locked(folder / "snapshot.lock"):
             state = None if rebuild else _current(folder, inputs)
             if state is None:
-                rows = _rows(workspace, reading, prose, skills)
-                result = _publish(workspace, folder, rows, meta_of(workspace, commit), inputs)
+                # DuckDB and the rows cost more to import than it costs to find that nothing changed.
+                from orbit_registry.snapshot.export import local_rows
+
+                rows = local_rows(workspace, reading, prose, skills)
+                result = _publish(workspace, folder, rows, commit, inputs)
                 return replace(result, seconds=time.perf_counter() - began)
     return SyncResult(0, 0, 0, state.records, state.digest, folder / state.file, time.perf_counter() - began, False)
 
@@ -125,7 +130,7 @@ def _inputs(
     config = workspace.config
     files = {**prose.states, **reading.states}
     return digest(
-        str(FORMAT_VERSION), code_version(), workspace.kinds.fingerprint, workspace.name, config.inbox,
+        code_version(), workspace.kinds.fingerprint, workspace.name, config.inbox,
         str((config.citations, config.code, half_life_days())), commit or "",
         *(f"{path}\n{files[path].sha256}" for path in sorted(files)),
         *(problem.fingerprint for problem in reading.misplaced),
@@ -133,38 +138,17 @@ def _inputs(
     )  # fmt: skip
 
 
-def _rows(workspace: Workspace, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> Rows:
-    clean = without_secrets
-    collection = reading.collection
-    records = free_of_secrets(prose.filled(collection.records))
-    inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
-    return rows_of(
-        records,
-        sources_of(reading, prose, {record.path for record in records}, inbox=bool(inbox)),
-        [replace(problem, message=clean(problem.message)) for problem in collection.problems],
-        freshness=evaluate_freshness(workspace, records).freshness,
-        inbox=inbox,
-        half_life_days=half_life_days(),
-        references=references_in(workspace, records, prose),
-        citations=citations_of(workspace, records),
-        skills=[
-            replace(skill, name=clean(skill.name), description=clean(skill.description), text=clean(skill.text))
-            for skill in skills
-        ],
-    )
-
-
-def _publish(workspace: Workspace, folder: Path, rows: Rows, meta: Mapping[str, str | None], inputs: str) -> SyncResult:
+def _publish(workspace: Workspace, folder: Path, rows: Rows, commit: str | None, inputs: str) -> SyncResult:
     """Write a file, give it the next number and name it in the state file: from then on readers take it."""
-    # DuckDB, and what asks it, cost more to import than it costs to find that nothing changed.
     from orbit_registry.snapshot.export import event_lines, write_database
+    from orbit_registry.snapshot.rows import meta_of
 
     previous = _current(folder)
     path = folder / f"snapshot-{_last_number(folder) + 1:06d}.duckdb"
     _remove_leftovers(folder, previous.file if previous is not None else "")
     temporary = folder / f"{TEMPORARY}{path.name}-{secrets.token_hex(4)}"
     earlier = folder / previous.file if previous is not None else None
-    digest, before = write_database(temporary, rows, meta, event_lines(workspace.state), earlier)
+    digest, before = write_database(temporary, rows, meta_of(workspace, commit), event_lines(workspace.state), earlier)
     try:
         temporary.rename(path)
         sync_folder(folder)
