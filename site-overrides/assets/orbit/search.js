@@ -61,8 +61,8 @@ const placesOf = (scores) => {
 
 /* Texts that terms rank, and among the best the characters of these: the formulas of search/index.py. */
 class Texts {
-  constructor({ lengths, factor, norm: [base, slope], words: termOf, terms }, common) {
-    Object.assign(this, { lengths, factor, termOf, terms, common: new Set(common), slots: new Map(), near: new Map(), names: Object.keys(terms) });
+  constructor({ lengths, norm: [base, slope], words: termOf, terms }, common) {
+    Object.assign(this, { lengths, termOf, terms, common: new Set(common), slots: new Map(), near: new Map(), names: Object.keys(terms) });
     this.known = [...this.names.map((term) => [term, term]), ...Object.entries(termOf)];
     this.norms = lengths.map((length) => base + slope * length);
   }
@@ -102,7 +102,7 @@ class Texts {
 
   worth(term) {
     const frequency = this.holders(term).length / 2;
-    return frequency ? Math.log1p((this.lengths.length - frequency + 0.5) / (frequency + 0.5)) * this.factor : 0;
+    return frequency ? Math.log1p((this.lengths.length - frequency + 0.5) / (frequency + 0.5)) : 0;
   }
 
   /* Returns the slots of the texts with one of the terms, with scores, the best first; of the terms of a word the heaviest counts. */
@@ -166,10 +166,10 @@ class Texts {
       const holders = this.holders(term);
       for (let at = 0; at < holders.length; at += 2)
         if (totals.has(holders[at]))
-          totals.set(holders[at], totals.get(holders[at]) + weight * (1 + Math.log(Math.max(holders[at + 1], 2) / 2)));
+          totals.set(holders[at], totals.get(holders[at]) + weight * (1 + Math.log(holders[at + 1])));
     });
     // The order of sums decides their last digits, which must not part what is equal.
-    return slots.map((slot) => Number((totals.get(slot) / Math.sqrt(this.lengths[slot] / 2 || 1)).toPrecision(12)));
+    return slots.map((slot) => Number((totals.get(slot) / Math.sqrt(this.lengths[slot] || 1)).toPrecision(12)));
   }
 
   /* Returns slots with scores: what the words find, then what words find that begin with the last one. */
@@ -207,7 +207,7 @@ const plain = (text) => text.toLowerCase().split(/\s+/).filter(Boolean).join(" "
 
 /* Returns the words of titles alone, in the form of the file of words, which is read after the first key. */
 export const titleWords = ({ records }) => {
-  const none = { lengths: [], factor: 1, norm: [1, 0], words: {}, terms: {} };
+  const none = { lengths: [], norm: [1, 0], words: {}, terms: {} };
   const terms = {}, before = {};
   const lengths = records.map(([, title], row) => {
     const list = [...new Set(words(title))];

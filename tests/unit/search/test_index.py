@@ -30,10 +30,10 @@ def keys(texts: Index, query: str, pool: int = 0) -> list[str]:
     return [texts.keys[slot][0] for slot, _ in texts.ranked(terms(query), pool, 100)]
 
 
-def test_titles_outweigh_tags_and_tags_the_body() -> None:
+def test_titles_and_tags_outweigh_the_body() -> None:
     texts = index(body=("x", "y", "cache"), title=("cache", "y", "z"), tags=("x", "cache", "z"))
 
-    assert keys(texts, "cache") == ["title", "tags", "body"]
+    assert keys(texts, "cache") == ["tags", "title", "body"]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """Index of the terms of records' texts: what a term weighs in a text is worked out here alone.
 
-A text is three fields. A term counts 3 in the title, 2.5 in the tags, 1 in the body; the sum is weighed as one text
-(BM25F). A score is the part reached of what no text can exceed, so that it lies between 0 and 1 and two queries can be
-compared. SQL gets the weights as tables and only adds them; here the best texts are ranked a second time by the
-characters of their terms. The site's search box (`search.js`) gets the counts and does the same.
+A term counts 3 in the title and the tags of a text, 1 in its body; the sum is weighed as one text (BM25F). A score is
+the part reached of what no text can exceed, so that it lies between 0 and 1 and two queries can be compared. SQL gets
+the weights as tables and only adds them; here the best texts are ranked a second time by the characters of their terms.
+The site's search box (`search.js`) gets the counts and does the same.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ from orbit_registry.search.text import indexed_words, stem
 if TYPE_CHECKING:
     from orbit_registry.search.chunks import Chunk
 
-# Twice what a term counts in each field, so that sums are whole numbers.
-TITLE, TAGS, BODY = 6, 5, 2
-K1, B = 1.2, 0.75
+WEIGHTS = 3, 3, 1  # of title, tags and body
+K1, B = 3.0, 0.75
+"""A term that counts `K1` in a text of average length weighs half of what it can. With the usual 1.2 a title weighs
+nearly as much as a text about its words: on 605 questions of two projects MRR was .497, and .522 with 3.
+"""
 SHORTEST_GRAM, LONGEST_GRAM = 3, 5
 SMOOTHING = 60  # what is added to ranks before they are turned over: the usual constant of reciprocal rank fusion
 _STATE = "source date tasks feature status_raw confidence basis versions path file source_ref content_hash chunking"
@@ -61,7 +63,7 @@ class Index:
         self.keys = sorted(texts)
         self.stems = {word: stem(word) for word in dict.fromkeys(chain.from_iterable(texts.values()))}
         """The term of each word."""
-        self.texts: list[dict[str, int]] = []  # twice what each term of a text counts there, by slot
+        self.texts: list[dict[str, int]] = []  # what each term of a text counts there, by slot
         self._slots: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         for slot, key in enumerate(self.keys):
             counts: dict[str, int] = {}
@@ -79,18 +81,18 @@ class Index:
 
     @cached_property
     def lengths(self) -> list[int]:
-        """Twice what all terms of a text count, by slot."""
+        """What all terms of a text count, by slot."""
         return [sum(counts.values()) for counts in self.texts]
 
     @cached_property
     def norm(self) -> tuple[float, float]:
-        """What every text has below the line, twice, and what each unit of its length adds."""
+        """What every text has below the line, and what each unit of its length adds."""
         average = sum(self.lengths) / len(self.lengths) if any(self.lengths) else 1.0
-        return 2 * K1 * (1 - B), 2 * K1 * B / average
+        return K1 * (1 - B), K1 * B / average
 
     @cached_property
     def norms(self) -> list[float]:
-        """What every text has below the line, twice, by slot."""
+        """What every text has below the line, by slot."""
         base, slope = self.norm
         return [base + slope * length for length in self.lengths]
 
@@ -99,17 +101,17 @@ class Index:
         return self._slots.get(term, ())
 
     def counts(self, term: str) -> Iterator[tuple[int, int]]:
-        """Yield the slots of the texts that have a term, each with twice what the term counts there."""
+        """Yield the slots of the texts that have a term, each with what the term counts there."""
         return ((slot, self.texts[slot][term]) for slot in self.holders(term))
 
     def worth(self, term: str) -> float:
-        """Return what a term weighs in a text of nothing else."""
+        """Return what a term weighs at most in a text."""
         frequency = len(self.holders(term))
         worth = self._worth_of(frequency)
         return worth if frequency or not self.keys else min(worth, UNKNOWN * self._worth_of(1))
 
     def _worth_of(self, frequency: int) -> float:
-        return math.log1p((len(self.keys) - frequency + 0.5) / (frequency + 0.5)) * (K1 + 1)
+        return math.log1p((len(self.keys) - frequency + 0.5) / (frequency + 0.5))
 
     def weights(self, term: str) -> Iterator[tuple[int, float]]:
         """Yield the slots of the texts that have a term, each with what the term weighs there."""
@@ -184,8 +186,8 @@ class Index:
         likeness = []
         for slot in slots:
             shared = ((weights[term], count) for term, count in self.texts[slot].items() if term in weights)
-            total = math.fsum(weight * (1 + math.log(max(count, 2) / 2)) for weight, count in shared)
-            likeness.append(total / math.sqrt(self.lengths[slot] / 2 or 1.0))
+            total = math.fsum(weight * (1 + math.log(count)) for weight, count in shared)
+            likeness.append(total / math.sqrt(self.lengths[slot] or 1))
         return likeness
 
 
@@ -211,9 +213,9 @@ def index_of(records: Iterable[Record]) -> Index:
 
 @lru_cache(maxsize=1024)
 def counts_of(fields: Fields) -> Counts:
-    """Return twice what each word of a text counts, without secrets; a site asks twice, for its box and database."""
+    """Return what each word of a text counts, without secrets; a site asks twice, for its box and database."""
     counts: dict[str, int] = {}
-    for text, weight in zip(fields, (TITLE, TAGS, BODY), strict=True):
+    for text, weight in zip(fields, WEIGHTS, strict=True):
         for word, times in indexed_words(without_secrets(text)):
             counts[word] = counts.get(word, 0) + weight * times
     return counts

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from orbit_registry.formats.markdown import content_start
 from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.model.record import Record
-from orbit_registry.search.index import K1, Counts, Index, Key, counts_of
+from orbit_registry.search.index import Counts, Index, Key, counts_of
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.words import status_css
 
@@ -121,7 +121,7 @@ def _table(index: Index) -> dict[str, object]:
             steps += (slot - before, count)
             before = slot
     stems = {word: term for word, term in index.stems.items() if word != term}
-    return {"factor": K1 + 1, "norm": index.norm, "lengths": index.lengths, "words": stems, "terms": terms}
+    return {"norm": index.norm, "lengths": index.lengths, "words": stems, "terms": terms}
 
 
 def lead(prose: str) -> str:
