@@ -30,6 +30,8 @@ def test_a_list_says_what_it_leaves_out(shell: Shell) -> None:
     assert "1 closed record not listed: --all lists all" in shell("learning", "list")[1]
     kinds = {row["kind"] for row in shell.json("list", "--kind", "adr", "--all")[1]["data"]}
     assert kinds == {"adr"}
+    rows = shell.json("list", "--status", "retired", "--status", "accepted")[1]["data"]
+    assert {row["status"] for row in rows} == {"retired", "accepted"}
 
 
 def test_each_kind_has_the_verbs_accept_and_retire(shell: Shell) -> None:
@@ -73,6 +75,7 @@ def test_a_brief_takes_words_and_paths(shell: Shell) -> None:
         ("hook test", "missing argument: one of claude, ", "for example `orbit hook test claude`"),
         ("hook install foo", "'foo' is not one of 'claude', ", "`orbit hook install --help`"),
         ("hook install claude --scope", "option '--scope' requires an argument", "`orbit hook install --help`"),
+        ("list --status acepted", "no record can have the status `acepted`", "one of proposed, unknown, accepted, "),
         ("adr supersede", "missing argument 'OLD'", "for example `orbit adr supersede OLD --with NEW`"),
         ("query ''", "the question is empty", "SELECT id, title FROM records"),
         ("adr new ''", "a decision needs a title", 'orbit adr new "'),

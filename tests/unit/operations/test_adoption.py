@@ -168,6 +168,18 @@ def test_a_proposed_successor_that_both_documents_name_is_one(
     assert not {"x-unresolved"} & {*old.data, *new.data}
 
 
+@pytest.mark.parametrize(("old", "new"), [("20260101-a.md", "20260101-b.md"), ("0001-a.md", "0007-a.md")])
+def test_a_renamed_document_gets_no_second_record(workspace: Workspace, write: Write, old: str, new: str) -> None:
+    write(old, "A")
+    backfill(workspace)
+    (workspace.root / "docs/adr" / old).rename(workspace.root / "docs/adr" / new)
+
+    (left,) = backfill(workspace).of("left")
+
+    assert (left.record, len(records(workspace))) == ("ADR-0001", 1)
+    assert f"`orbit adr backfill --moved docs/adr/{old} docs/adr/{new}`" in left.reason
+
+
 def test_what_a_proposed_decision_would_replace_is_a_record_still(workspace: Workspace, write: Write) -> None:
     write("0001-a.md", "A", "accepted")
     write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")

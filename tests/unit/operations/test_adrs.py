@@ -246,3 +246,26 @@ def test_a_closed_decision_is_not_updated(registry: Registry) -> None:
         with pytest.raises(RefusedError, match="kept as it was"):
             registry.update(added.record.id, lambda data: {**data, "priority": 1}, title=title)
     assert entry_of(registry, added)[0] == before
+
+
+def test_a_decision_is_accepted_only_with_a_cost(registry: Registry) -> None:
+    free = BODY.replace("Cost: time", "It is fast")
+    with pytest.raises(RefusedError, match="accepted without a cost"):
+        registry.add_adr(NewAdr("Use SQLite", body=free, status="accepted"))
+    record = registry.add_adr(NewAdr("Use SQLite", body=free)).record
+    assert record.status.name == "proposed"
+    with pytest.raises(RefusedError, match="names no cost"):
+        registry.transition(record.id, "accepted")
+
+    config = registry.workspace.root / ".orbit/config.yaml"
+    config.write_text(f"{config.read_text('utf-8')}checks:\n  ignore: [ORB401]\n", "utf-8")
+    assert Registry.open(registry.workspace.root).transition(record.id, "accepted").status.name == "accepted"
+
+
+def test_a_number_that_is_lost_is_said_to_be_taken_here(registry: Registry) -> None:
+    added = registry.add_adr(NewAdr("Use SQLite", body=BODY))
+    (registry.workspace.root / added.document).unlink()
+    shutil.rmtree(registry.workspace.root / added.record.folder)
+    registry.refresh()
+    again = registry.add_adr(NewAdr("Use SQLite", body=BODY))
+    assert (again.record.id, again.above) == ("ADR-0002", "ADR-0001 taken here before")

@@ -79,7 +79,7 @@ def add(
     text = f"{record.id}  {record.title}\n{above}  {would}{added.document}\n  {would}{record.path}"
     may_accept = record.phase == "pending" and not dry_run and registry.author().role != "agent"
     accept = [f"orbit adr accept {record.id}"] if may_accept else []
-    text += f"\n  {record.status.name}{f'; when its text is written: {accept[0]}' if accept else ''}"
+    text += f"\n  {record.status.name}{f'; when its text is complete, with a cost: {accept[0]}' if accept else ''}"
     data = {**record_data(record), "document": added.document, "above": added.above, "dry_run": dry_run}
     data["neighbours"] = neighbours_data(near)
     emit(output, data, text, next_commands=[f"edit {added.document}", *accept, *show_commands(near), "orbit check"])

@@ -168,8 +168,13 @@ def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
     for name, words in requested.items():
         used = {word for record in records for word in _field_words(record, name)} if words else set()
         for word in words:
-            if word not in used:
-                print_note(f"no record has the {name} `{word}`; {did_you_mean(word, sorted(used), '`')}".rstrip("; "))
+            if word in used:
+                continue
+            advice = did_you_mean(word, sorted(used), "`")
+            labelled = [record.id for record in records if name == "tag" and word in record.words("labels")]
+            if labelled:
+                advice = f"it is a label of {plural(len(labelled), 'record')}, for search: `orbit search {word}`"
+            print_note(f"no record has the {name} `{word}`; {advice}".rstrip("; "))
 
 
 def note_unread(registry: Registry) -> None:

@@ -1,7 +1,7 @@
 """`orbit list`, `show`, `search`, `link`, `unlink` and `related`."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +37,13 @@ from orbit_registry.workspace.author import Review
 from orbit_registry.workspace.event_log import note_opened
 
 
+def _refuse_unknown_status(statuses: tuple[str, ...], kinds: Iterable[Kind]) -> None:
+    words = list(dict.fromkeys(name for kind in kinds for name in kind.statuses))
+    for status in statuses:
+        if status not in words:
+            raise UsageError(f"no record can have the status `{status}`", hint=f"one of {', '.join(words)}")
+
+
 @click.command("list")
 @click.argument("kind", required=False)
 @click.option("--kind", "kind_option", metavar="KIND", help="Only records of this kind.")
@@ -44,10 +51,12 @@ from orbit_registry.workspace.event_log import note_opened
 @click.option(
     "--phase", "phases", type=click.Choice(PHASES), multiple=True, help="pending: waits for review; live; closed."
 )
+@click.option("--status", "statuses", multiple=True, help="Only with this status, closed ones too.")
 @format_option
 def list_records(
-    kind: str | None, kind_option: str | None, everything: bool, phases: tuple[str, ...], output: str
-) -> None:
+    kind: str | None, kind_option: str | None, everything: bool, phases: tuple[str, ...], statuses: tuple[str, ...],
+    output: str,
+) -> None:  # fmt: skip
     """List records of every kind, or of one.
 
     orbit list
@@ -57,11 +66,15 @@ def list_records(
     registry = Registry.open()
     kind = kind_name(registry, kind or kind_option)
     of_kind = [record for record in registry.collection.records if kind is None or record.kind.name == kind]
+    kinds = list(registry.workspace.kinds) if kind is None else [registry.workspace.kinds[kind]]
+    _refuse_unknown_status(statuses, kinds)
     records = [
-        record for record in of_kind if (record.phase in phases if phases else everything or record.phase != "closed")
-    ]
+        record for record in of_kind
+        if (not statuses or record.status.name in statuses) and (not phases or record.phase in phases)
+        and (statuses or phases or everything or record.phase != "closed")
+    ]  # fmt: skip
     text = render.short_table(records) or "no records"
-    text += "" if everything or phases else hidden_text(len(of_kind) - len(records))
+    text += "" if everything or phases or statuses else hidden_text(len(of_kind) - len(records))
     emit(output, [render.record_data(record) for record in records], text)
     warn_of_unread(registry)
 

@@ -13,7 +13,7 @@ from functools import partial
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
 from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
-from orbit_registry.formats.adr.model import FOLDER, AdrFile
+from orbit_registry.formats.adr.model import FOLDER, AdrFile, is_same_title
 from orbit_registry.formats.adr.reader import DATE_PROBLEMS, UNNAMED, with_date_order
 from orbit_registry.formats.adr.vocabulary import date_orders
 from orbit_registry.model.ids import new_uid, sequence_id
@@ -300,6 +300,7 @@ class ExistingRecords:
     numbers: set[int]
     by_path: dict[str, list[Record]] = field(default_factory=dict)
     by_legacy: dict[str, list[Record]] = field(default_factory=dict)
+    gone: list[Record] = field(default_factory=list)  # records whose document is not there
     reread: list[tuple[Record, Candidate]] = field(default_factory=list)
     """Records whose documents were read again, with what these say now."""
 
@@ -313,6 +314,8 @@ def existing_records(workspace: Workspace, kind: Kind, records: RecordSet) -> Ex
             existing.by_path.setdefault(record.source.path, []).append(record)
         for name in record.legacy_ids:
             existing.by_legacy.setdefault(name, []).append(record)
+    lost = [path for path in existing.by_path if not (workspace.root / path).exists()]
+    existing.gone = [record for path in lost for record in existing.by_path[path]]
     return existing
 
 
@@ -435,8 +438,14 @@ def _outcome_if_present(
     if name is not None and name in existing.by_legacy:
         ids = ", ".join(other.id for other in existing.by_legacy[name])
         return Outcome("present", candidate.label, ids, f"{name} is an earlier name of {ids}")
+    for lost in existing.gone:
+        if lost.source is not None and is_same_title(lost.title, candidate.entry.title):
+            old = lost.source.path
+            step = f"`orbit adr backfill --moved {shlex.quote(old)} {shlex.quote(candidate.path)}`"
+            reason = f"it looks like the document of {lost.id}, which named {old}; {step} corrects that"
+            return Outcome("left", candidate.label, lost.id, reason)
     if candidate.number is None or candidate.is_local(workspace.config.design):
-        return _renamed(candidate, existing) if candidate.in_log else None
+        return None
     number = sequence_id("ADR-", candidate.number)
     same = existing.records.get(number)
     if same is None and candidate.number in existing.numbers:
@@ -448,24 +457,7 @@ def _outcome_if_present(
     if same.source is None:
         reason = f"{same.id} keeps its prose in {same.body_path}; a decision has one home, so drop one of the two"
         return Outcome("left", candidate.label, same.id, reason)
-    if not (workspace.root / same.source.path).exists():
-        step = f"`orbit adr backfill --moved {shlex.quote(same.source.path)} {shlex.quote(candidate.path)}`"
-        reason = f"it looks like the document of {same.id}, which named {same.source.path}; {step} corrects that"
-        return Outcome("left", candidate.label, same.id, reason)
     if candidate.in_log:
         reason = f"{same.id} is in {same.source.path} too, with the same title; remove one of the two entries"
         return Outcome("left", candidate.label, same.id, reason)
-    return None
-
-
-def _renamed(candidate: Candidate, existing: ExistingRecords) -> Outcome | None:
-    local = f"/ADR-{candidate.entry.number}"
-    title = candidate.entry.title.casefold().split()
-    for name, records in existing.by_legacy.items():
-        same = next((record for record in records if record.title.casefold().split() == title), None)
-        if same is not None and name.endswith(local):
-            old = same.source.path if same.source is not None else same.body_path
-            step = f"`orbit adr backfill --moved {shlex.quote(old)} {shlex.quote(candidate.path)}`"
-            reason = f"{same.id} has this title, was {name} and named {old}; if that was renamed, {step} corrects it"
-            return Outcome("left", candidate.label, same.id, reason)
     return None

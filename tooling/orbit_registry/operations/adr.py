@@ -24,7 +24,7 @@ from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations.document_facts import FEATURE
-from orbit_registry.operations.lifecycle import entry_in, refuse_closed, with_facts
+from orbit_registry.operations.lifecycle import NO_COST, entry_in, refuse_closed, with_facts
 from orbit_registry.repository.documents import LOG_NAME, first_prompt, prompts_of, read_documents
 from orbit_registry.repository.guard import refuse_hidden, refuse_inherited, refuse_secrets, write_step
 from orbit_registry.repository.ids import allocate, release
@@ -94,7 +94,7 @@ def add_adr(
 ) -> AddResult:
     """Take a number, and write the record and its document as one step; `admit` is asked before a number is taken."""
     kind = workspace.kinds["adr"]
-    request = _proposed_if_unfilled(kind, _checked(workspace, request), author)
+    request = _proposed_if_unfilled(workspace, kind, _checked(workspace, request), author)
     with writing(workspace):
         expected = allocation = allocate(workspace, kind, dry_run=True)[0]
         changes, record = _new_files(workspace, kind, request, author, expected.id)
@@ -132,21 +132,34 @@ def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
     return replace(request, title=title, style=style, date=request.date or today)
 
 
-def _proposed_if_unfilled(kind: Kind, request: NewAdr, author: Author) -> NewAdr:
+def _proposed_if_unfilled(workspace: Workspace, kind: Kind, request: NewAdr, author: Author) -> NewAdr:
     status = request.status or kind.initial.get(author.role, kind.initial["agent"])
     if kind.status(status).phase != "live":
         return request
     text = kind.template() if request.body is None else request.body
     prompt = first_prompt(text, prompts_of(kind.folder, True))
-    if prompt is None:
+    without_cost = prompt is None and NO_COST not in workspace.config.setting("checks", "ignore") and _no_cost(request)
+    if prompt is None and not without_cost:
         return request
     if request.status is None:
         return replace(request, status=kind.initial["agent"])
+    if prompt is None:
+        raise RefusedError(
+            f"a decision can't be {status} without a cost, and the text names none",
+            hint="add a line `- Cost: …` under Consequences, or add it with `--status proposed`",
+        )
     line = f"line {text.count(chr(10), 0, prompt[0]) + 1} of the text" if request.body is not None else "its text"
     raise RefusedError(
         f"a decision can't be {status} while {line} is a prompt of the template: `{prompt[1]}`",
         hint="give the whole text with --body-file, or add it without --status, answer the prompts, and accept it then",
     )
+
+
+def _no_cost(request: NewAdr) -> bool:
+    """Say whether a text, read as one decision, names no cost."""
+    body = (request.body or "").lstrip("\ufeff")
+    entry = _only_entry(f"# {_ANY_TITLE}\n\n{body}", "docs/adr/0001-new.md")
+    return entry is not None and not entry.has_cost
 
 
 def _refuse_missing_log(workspace: Workspace, log: str) -> None:

@@ -26,6 +26,7 @@ from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, read_text
 from orbit_registry.workspace.journal import WRITTEN_ROOTS, FileChange
 from orbit_registry.workspace.workspace import Workspace
 
+NO_COST = "ORB401"  # the check that asks accepted decisions for a cost
 _LONGEST_LINK = 500  # characters of a link that `formats.adr.relations` still reads
 
 
@@ -99,6 +100,9 @@ def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
     if home is not None and not has_text(home[0].text, home[1]):
         message = f"{record.id} can't become {to}: {home[0].path} has no text"
         raise RefusedError(message, hint="write its Context, Decision and Consequences there")
+    if home is not None and not home[1].has_cost and NO_COST not in workspace.config.setting("checks", "ignore"):
+        message = f"{record.id} can't become {to}: {home[0].path} names no cost"
+        raise RefusedError(message, hint="add a line `- Cost: …` under Consequences")
     prose = whole(workspace, [record])[0].prose
     prompt = first_prompt(prose, prompts_of(record.kind.folder, True))
     if prompt is None:

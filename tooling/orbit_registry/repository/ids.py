@@ -97,7 +97,7 @@ def seen_numbers(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
     yield from (_SeenNumber(number, IN_THE_TREE) for number in numbers_of_folders(workspace, kind))
     if kind.in_document:
         yield from _in_documents(workspace)
-    yield from _in_claims(_claims_file(workspace, kind))
+    yield from _in_claims(_claims_file(workspace, kind), str(workspace.root))
     yield from _in_refs(workspace, kind)
 
 
@@ -111,14 +111,14 @@ def _in_documents(workspace: Workspace) -> Iterator[_SeenNumber]:
                 yield _SeenNumber(int(heading[1]), f"in {path}")
 
 
-def _in_claims(claims: Path) -> Iterator[_SeenNumber]:
+def _in_claims(claims: Path, here: str) -> Iterator[_SeenNumber]:
     try:
         data = json.loads(claims.read_text(encoding="utf-8"))
         highest, root = data["highest"], data["root"]
     except (OSError, ValueError, KeyError, TypeError):
         return
     if isinstance(highest, int) and 0 < highest <= _MOST:
-        yield _SeenNumber(highest, f"claimed in {root}")
+        yield _SeenNumber(highest, "taken here before" if root == here else f"taken in {root}")
 
 
 def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
