@@ -17,7 +17,7 @@ from orbit_registry.operations.adoption import adopt, backfill
 from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.operations.document_facts import RecordLocation, Targets
 from orbit_registry.operations.document_moves import follow_moves
-from orbit_registry.operations.import_report import UNKNOWN, Outcome, TakeoverReport, status_notes
+from orbit_registry.operations.import_report import UNKNOWN, UNSTATED, Outcome, TakeoverReport, status_notes
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
 from orbit_registry.repository.documents import decision_paths
@@ -100,6 +100,15 @@ def test_a_report_names_an_entry_as_its_log_does(
 
     assert [(outcome.source, outcome.record) for outcome in report.of("taken")] == [(f"{path} · {called}", "ADR-0007")]
     assert read_collection(workspace).records.get("ADR-0007").text("feature") == feature
+
+
+def test_a_folder_of_tests_takes_no_new_decisions(workspace: Workspace) -> None:
+    folder = workspace.root / "tests/data/adr"
+    folder.mkdir(parents=True)
+    (folder / "0001-first.md").write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
+    adopt(workspace, ["tests/data/adr/0001-first.md"])
+    adr = open_workspace(workspace.root).config.adr
+    assert (adr.folder, adr.folders) == ("docs/adr", ("tests/data/adr",))
 
 
 @pytest.mark.parametrize(("first", "second"), [("", ""), ("2024-03/", "2024-04/"), ("2024/03/", "2025/01/")])
@@ -190,7 +199,7 @@ def test_what_a_proposed_decision_would_replace_is_a_record_still(workspace: Wor
 
 TAKEN = tuple(Outcome("taken", f"adr/{number:04}.md", f"ADR-{number:04}", "") for number in range(12))
 QUESTIONS = (
-    *(Outcome("changed", entry.source, entry.record, f"it states none, {UNKNOWN}") for entry in TAKEN[:3]),
+    *(Outcome("changed", entry.source, entry.record, UNSTATED) for entry in TAKEN[:3]),
     Outcome("changed", "adr/0003.md", "ADR-0003", f"the status `moot` is not recognised, {UNKNOWN}"),
     *(Outcome("changed", f"adr/{number:04}.md", f"ADR-{number:04}", f"reason {number}") for number in range(7)),
 )
@@ -204,10 +213,10 @@ def test_a_report_fits_a_screen() -> None:
 
     assert lines[0] == "adr (madr): 12 taken, 7 of them with a question; 8 left out; 1 changed elsewhere"
     assert lines[2:9] == ["Taken:", *(f"  {e.source} → {e.record}" for e in TAKEN[:5]), "  and 7 more: --verbose"]
-    assert lines[10:12] == ["Taken, with a question:", "  4 × no status stated"]
-    assert lines[16] == "  and 3 more: --verbose"
+    assert lines[10:12] == ["Taken, with a question:", "  3 × no status stated"]
+    assert lines[16] == "  and 4 more: --verbose"
     assert lines[18:20] == ["Left out:", "  8 × a template (adr/a.md, …)"]
-    assert "no status stated for 4 decisions: `orbit adr accept --status unknown`" in lines[-3]
+    assert "no known status for 4 decisions: `orbit adr accept --status unknown`" in lines[-3]
     assert lines[-1] == "next: `orbit adr accept --status unknown`, if you follow them all"
     assert len(lines) < 30
 

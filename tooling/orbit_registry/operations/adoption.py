@@ -40,6 +40,7 @@ from orbit_registry.operations.document_facts import (
 from orbit_registry.operations.document_moves import config_changes, follow_moves
 from orbit_registry.operations.import_report import (
     UNKNOWN,
+    UNSTATED,
     Outcome,
     PathMoves,
     TakeoverReport,
@@ -59,7 +60,6 @@ from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 STEP_LIMIT = 40_000_000
-_NO_STATUS = f"the document states no status, {UNKNOWN}"
 _QUOTED = 60  # characters of a status that a report quotes
 
 
@@ -231,7 +231,7 @@ def _remarks(candidate: Candidate, renumber_reason: str | None, assume: str | No
     if renumber_reason:
         yield f"a new number, because {renumber_reason}"
     if _is_unstated(candidate):
-        yield f"the document states no status, so it is `{assume}`, as `--assume` says" if assume else _NO_STATUS
+        yield f"the document states no status, so it is `{assume}`, as `--assume` says" if assume else UNSTATED
     elif entry.status == "unknown":
         flat = " ".join(entry.status_raw.split())
         quoted = flat if len(flat) <= _QUOTED else f"{flat[:_QUOTED]}…"

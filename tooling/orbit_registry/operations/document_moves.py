@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import OrbitError, UsageError
-from orbit_registry.formats.adr.file_names import GENERIC_NAMES, home_folder, is_archive_folder, is_decision_folder
+from orbit_registry.formats.adr.file_names import (
+    GENERIC_NAMES,
+    home_folder,
+    is_archive_folder,
+    is_decision_folder,
+    is_foreign_folder,
+)
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
@@ -206,7 +212,10 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
-    current = [folder for folder in folders if not any(map(is_archive_folder, folder.split("/")))]
+    current = [
+        folder for folder in folders
+        if not is_foreign_folder(folder) and not any(map(is_archive_folder, folder.split("/")))
+    ]  # fmt: skip
     counts = {folder: sum(_is_in(candidate.path, folder) for candidate in adopted) for folder in current}
     if not counts:
         return None

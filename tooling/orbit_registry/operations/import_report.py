@@ -119,9 +119,9 @@ def _all(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _first(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    unknown = [outcome for outcome in outcomes if _is_unknown(outcome)]
-    lines = [(f"{len(unknown)} × no status stated", len(unknown))] if unknown else []
-    for reason, group in _by_reason([outcome for outcome in outcomes if outcome not in unknown]):
+    unstated = [outcome for outcome in outcomes if outcome.reason == UNSTATED]
+    lines = [(f"{len(unstated)} × no status stated", len(unstated))] if unstated else []
+    for reason, group in _by_reason([outcome for outcome in outcomes if outcome.reason != UNSTATED]):
         if len(group) > 1 and reason:
             lines.append((f"{len(group)} × {reason} ({group[0].source}, …)", len(group)))
         else:
@@ -142,6 +142,7 @@ def _line(outcome: Outcome) -> str:
 
 NOT_READ = "not Markdown"
 UNKNOWN = "so it is `unknown`"  # how the reason of each decision ends whose status is not known
+UNSTATED = f"the document states no status, {UNKNOWN}"
 _TO_MARKDOWN = {
     ".rst": "pandoc -f rst -t gfm {path} -o {stem}.md",
     ".org": "pandoc -f org -t gfm {path} -o {stem}.md",
@@ -248,6 +249,6 @@ def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     if number:
         decisions = plural(number, "decision")
         yield (
-            f"no status stated for {decisions}: `orbit adr accept --status unknown` accepts them all and writes "
+            f"no known status for {decisions}: `orbit adr accept --status unknown` accepts them all and writes "
             "it into their documents; an import with `--assume accepted` changes no document"
         )

@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import ForeignWorkspaceError, OrbitError, UsageError, WorkspaceNotFoundError
-from orbit_registry.formats.adr.file_names import home_folder, is_archive_folder, is_decision_folder, is_decision_name
+from orbit_registry.formats.adr.file_names import (
+    home_folder,
+    is_archive_folder,
+    is_decision_folder,
+    is_decision_name,
+    is_foreign_folder,
+)
 from orbit_registry.formats.yaml import load, scalar_text
 from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 from orbit_registry.model.kind import KindTable
@@ -37,10 +43,6 @@ CI_FILES = (
     ".github/workflows/", ".gitlab-ci.yml", ".forgejo/workflows/", ".gitea/workflows/", "bitbucket-pipelines.yml",
     "azure-pipelines.yml", "Jenkinsfile",
 )  # fmt: skip
-FOREIGN_FOLDERS = frozenset(
-    {"test", "tests", "testdata", "fixtures", "example", "examples", "samples", "vendor", "versioned_docs"}
-)
-"""Folders whose decisions are examples, or those of other projects."""
 EDITORS = (".vscode", ".idea")  # folders of editors, which read JSON Schemas
 _ADR_NAME = re.compile(r"m?adr[-_ ]?\d", re.IGNORECASE)
 SETTINGS = (
@@ -210,7 +212,7 @@ def project_files(root: Path) -> ProjectFiles:
             home = home_folder(folder)
             is_home = home == configured or _is_adr_folder(home)
             counts[home] += is_home
-            elsewhere += not is_home and bool(_ADR_NAME.match(name)) and not _is_foreign(folder)
+            elsewhere += not is_home and bool(_ADR_NAME.match(name)) and not is_foreign_folder(folder)
         if name == LOG_NAME and path.startswith("docs/design/"):
             logs.append(path)
         if path.startswith(CI_FILES) or path == "mkdocs.yml":
@@ -228,12 +230,7 @@ def most_folders() -> int:
 
 def _is_adr_folder(folder: str) -> bool:
     parts = folder.lower().split("/")
-    return is_decision_folder(parts[-1]) and not _is_foreign(folder) and not any(map(is_archive_folder, parts))
-
-
-def _is_foreign(folder: str) -> bool:
-    parts = folder.lower().split("/")
-    return any(part in FOREIGN_FOLDERS or part.endswith(("-test", "-tests")) for part in parts)
+    return is_decision_folder(parts[-1]) and not is_foreign_folder(folder) and not any(map(is_archive_folder, parts))
 
 
 def _adr_dir_folder(root: Path) -> str | None:

@@ -62,6 +62,12 @@ def test_a_new_status_keeps_the_style_of_the_old(name: str, status: str, old: st
     assert set_status(text, read_document(text, path).entries[0], status) == text.replace(old, new)
 
 
+def test_a_second_status_in_a_sentence_stays() -> None:
+    text = case("status_twice")[0].replace("\nProposed\n", "\nProposed, as drafted by Ada.\n")
+
+    assert set_status(text, only(text), "rejected") == text.replace("status: accepted", "status: rejected")
+
+
 @pytest.mark.parametrize(
     ("line", "after"),
     [

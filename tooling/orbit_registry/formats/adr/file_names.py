@@ -117,6 +117,18 @@ def _status_of_folder(name: str) -> Status | None:
     return STATUS_OF.get("draft" if word == "drafts" else word) if word not in NO_STATUS_FOLDERS else None
 
 
+FOREIGN_FOLDERS = frozenset(
+    {"test", "tests", "testdata", "fixtures", "example", "examples", "samples", "vendor", "versioned_docs"}
+)
+"""Folders whose decisions are examples, or those of other projects."""
+
+
+def is_foreign_folder(folder: str) -> bool:
+    """Say whether a folder's decisions are examples of tests, or those of other projects."""
+    parts = folder.lower().split("/")
+    return any(part in FOREIGN_FOLDERS or part.endswith(("-test", "-tests")) for part in parts)
+
+
 def is_archive_folder(name: str) -> bool:
     """Say whether a folder holds old or closed decisions, not new ones: `rejected`, `archive`."""
     return _ARCHIVE.fullmatch(_ORDER.sub("", name)) is not None or _status_of_folder(name) is not None

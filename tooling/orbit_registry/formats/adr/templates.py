@@ -163,7 +163,8 @@ def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
         if fact.style in ("front-matter", "section", "badge"):
             continue
         if fact.key == "statement" and in_front:
-            edits.append((fact.span, ""))  # a change of the status writes front matter alone
+            edits.append((fact.span, ""))  # the front matter states it
+            continue
         elif fact.key == "statement":
             keys = [part.key for part in read_statement(text, fact.span, "line")]  # split like the old one
             parts = ["$status", *(f"${key}" for key in ("date", "tasks") if key in keys)]

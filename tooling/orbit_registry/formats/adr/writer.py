@@ -150,7 +150,8 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
     capital = word.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
     value = _STYLE_OF[fact.style].render(fact, f"{before}{_with_case_of(status, capital=capital)}{after}")
     edits = [(fact.span, value)]
-    for other in repeated_statuses(entry.facts, fact):
+    alone = (other for other in repeated_statuses(entry.facts, fact) if len(other.raw.split()) == 1)
+    for other in alone:  # a sentence around a status is prose, which `orbit check` asks a person to correct
         capital = other.raw.strip("*_ `")[:1].isupper()
         edits.append((other.span, _STYLE_OF[other.style].render(other, _with_case_of(status, capital=capital))))
     changed = [span for span, _ in edits]
