@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from orbit_registry.errors import OrbitError, UsageError, did_you_mean
+from orbit_registry.errors import OrbitError, UsageError, did_you_mean, plural
 from orbit_registry.formats.untrusted import json_text, visible
 from orbit_registry.model.diagnostic import Diagnostic, Severity, envelope
 from orbit_registry.model.record import Record

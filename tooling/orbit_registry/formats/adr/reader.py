@@ -334,7 +334,7 @@ _PARAGRAPH = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?P<name>[^\W\d_][^:
 """A paragraph that begins with a section's name: `Decision: we keep one queue.`"""
 
 
-@lru_cache(maxsize=1024)  # pages, snapshot and checks of one run ask about the same documents
+@lru_cache(maxsize=4096)  # pages, snapshot and checks of one run ask about the same documents
 def read_document(text: str, path: str = "") -> AdrFile:
     """Read `text`; the name in `path` (relative to the project) tells what the text may be. Never fails."""
     pure_path, stem = _name_of(path)
