@@ -85,12 +85,12 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def fleet(session: nox.Session) -> None:
-    """Run the tests of the fleet, with Spark as separate processes; needs Java 17."""
+    """Ask a lake through Spark, as separate processes of which one is killed; needs Java 17."""
     if shutil.which("java") is None:
         session.error("Spark needs Java: apt-get install openjdk-17-jre-headless")
     tools = environment(session, "fleet", "site", "test")
     run(session, tools, "python", "-m", "pip", "install", "--quiet", "pyspark")
-    run(session, tools, "pytest", "tests/acceptance/fleet", "tests/contracts/test_fleet_questions.py", *session.posargs)
+    run(session, tools, "pytest", "tests/acceptance/fleet/test_fleet_spark.py", *session.posargs)
 
 
 @nox.session(venv_backend="none")
