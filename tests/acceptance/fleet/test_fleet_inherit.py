@@ -231,7 +231,7 @@ def test_a_lake_gives_the_same_copy_as_a_clone(shop: Path, make_repository: Make
     assert update(cart)["digest"] == Registry.open(shop).workspace.config.extends[0].digest
 
 
-def test_a_report_says_who_inherits_and_overrides(shop: Path, tmp_path: Path) -> None:
+def test_a_report_says_who_inherits_and_overrides(shop: Path, make_repository: MakeRepository, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     orbit(shop, "link", "ADR-0001", "overrides", "org:ADR-0002", "--reason", "one queue is enough")
     commit(shop)
@@ -250,6 +250,22 @@ def test_a_report_says_who_inherits_and_overrides(shop: Path, tmp_path: Path) ->
     ]  # fmt: skip
     digest = Registry.open(shop).workspace.config.extends[0].digest[7:19]
     assert report("inheritance") == [{"source": f"org {digest}", "repository": "shop", "overrides": 1}]
+    cart = make_repository("cart", "extends: [{name: org, from: ../org}, {name: shop, from: ../shop}]\n")
+    orbit(cart, "fleet", "update")
+    commit(cart)
+    push(cart, lake)
+    rows = [(row["source"].split()[0], row["repository"], row["overrides"]) for row in report("inheritance")]
+    assert rows == [("org", "cart", 0), ("org", "shop", 1), ("shop", "cart", 0)]
+
+
+def test_an_own_copy_that_overrides_a_decision_is_no_duplicate(shop: Path) -> None:
+    copy = {"title": "Send messages over NATS", "status": "proposed", "summary": "Plan, data."}
+    text = (shop / COPY / "adrs/ADR-0002/body.md").read_text("utf-8").replace("org:", "")
+    for links in ([], [{"rel": "overrides", "to": "org:ADR-0002", "reason": "we add a queue"}]):
+        write_record(shop, ".orbit/adrs/ADR-0009/adr.yaml", **copy, links=links)
+        write(shop, ".orbit/adrs/ADR-0009/body.md", text)
+        codes = [row.code for row in run(Registry.open(shop).workspace).diagnostics if row.record == "ADR-0009"]
+        assert ("ORB601" in codes or "ORB602" in codes) == (not links)
 
 
 @pytest.mark.parametrize("links", [True, False])

@@ -13,7 +13,8 @@ from tests.acceptance.conftest import orbit
 from tests.acceptance.fleet.conftest import MakeRepository, ask, push, vote
 from tests.files import commit, write, write_learning
 
-from orbit_registry.fleet.push import title_fields
+from orbit_registry.fleet.push import source_repository, title_fields
+from orbit_registry.workspace.config import Extension
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 COUNTS = """
@@ -128,6 +129,9 @@ def test_two_repositories_do_not_share_a_name(make_repository: MakeRepository, t
     assert "two.example/acme/shop" in orbit(shops[1], "fleet", "push", str(lake), code=1)
     assert "u:p" not in orbit(shops[1], "fleet", "push", str(lake), "--force")
     orbit(shops[0], "fleet", "push", str(lake), code=1)
+    subprocess.run(["git", "config", "--unset", "remote.origin.url"], cwd=shops[0], check=True)
+    words = ("fleet", "push", str(lake), "--repository", "acme/shop")
+    assert "not one without a remote" in orbit(shops[0], *words, code=1)
 
 
 @pytest.mark.parametrize(
@@ -230,3 +234,15 @@ def test_a_name_follows_the_remote(make_repository: MakeRepository, tmp_path: Pa
         answer = json.loads(orbit(shop, "fleet", "push", str(lake), "--format", "json"))
         assert answer["data"]["repository"] == "acme/shop"
     orbit(shop, "fleet", "push", str(lake), "--repository", "../x", code=2)
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("https://u:t@forge.example:8080/acme/org.git", "acme/org"), ("git@forge.example:acme/org.git", "acme/org"),
+        ("ssh://git@forge.example:22/acme/org", "acme/org"), ("../org", "org"), ("/srv/git/org.git/", "org"),
+        ("file:///srv/git/org.git", "org"), ("..", "base"),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_source_is_the_one_under_which_it_pushes_itself(address: str, name: str) -> None:
+    assert source_repository(Extension("base", address)) == name

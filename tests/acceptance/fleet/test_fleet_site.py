@@ -33,3 +33,8 @@ def test_a_site_shows_a_lake_and_runs_nothing_of_it(make_repository: MakeReposit
     assert not any(text in page for page in pages.values() for text in ("<img src=x", 'href="javascript'))
     assert "<td>shop</td>" in pages[""]
     assert "Use PostgreSQL" in pages["repeated-decisions"]
+
+
+def test_a_title_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    words = ("fleet", "site", "out", "--lake", str(tmp_path), "--title", "x" * 300)
+    assert "the title has 300 characters" in orbit(tmp_path, *words, code=2)

@@ -10,7 +10,7 @@ import click
 
 from orbit_registry.cli.output import emit, format_option, open_registry, print_diagnostics, warn_of_unread
 from orbit_registry.cli.publish import need_site
-from orbit_registry.errors import plural
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.fleet.compact import GRACE_HOURS, compact, removal, remove, repositories
 from orbit_registry.fleet.database import query
 from orbit_registry.fleet.inherit import Update, update
@@ -21,6 +21,7 @@ from orbit_registry.formats.untrusted import visible
 from orbit_registry.snapshot.query import FORMATS, QueryResult
 
 LAKE = click.option("--lake", required=True, metavar="DEST", help="The lake: a folder, or an address such as s3://….")
+LONGEST_TITLE = 200  # as `project` in the configuration
 ONE = click.option("--repository", metavar="NAME", help="Read this repository alone.")
 
 
@@ -235,6 +236,8 @@ def site_command(dest: Path, lake: str, title: str, base_url: str | None, output
     \b
     orbit fleet site fleet-site --lake s3://decisions/lake
     """
+    if len(title) > LONGEST_TITLE:
+        raise UsageError(f"the title has {len(title)} characters", hint=f"give one of at most {LONGEST_TITLE}: --title")
     need_site()
     from orbit_registry.site.fleet import build_fleet_site  # only where its libraries are known to be there
 

@@ -40,6 +40,10 @@ _TELLING_TERMS = 12  # fewest terms of a text that is compared: shorter ones are
 _COMMIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 _HASH = re.compile(r"[0-9a-f]{7,40}\Z")
 _DENYING = NEGATIONS | {"avoid", "ban", "disallow", "drop", "forbid", "prohibit", "reject", "stop"}
+_ADDRESS = re.compile(
+    r"(?:[a-z+]+://(?:[^/@]*@)?(?P<host>[^/:]*)[^/]*|(?:[^/@:]*@)?(?P<scp_host>[^/:@]+):)?(?P<path>.*)", re.DOTALL
+)
+"""An address of git: a URL, `user@host:path`, or a path."""
 _SHORT_NOT = re.compile(r"\b[a-z]+n['’]t\b", re.IGNORECASE)  # don't, can't, won't
 _COMMON_WORDS = (
     "a about across adopt all always an and any architecture are as at be by can choose decide decision do does for "
@@ -97,9 +101,12 @@ def push(
         since = number if is_whole or head is None else head.since
         planned = _plan(name, commit_name, committed_at, digests, (number, since), (origin, extends))
         if head is not None and not head.removed and not force:
-            if head.origin and origin and head.origin != origin:
+            if head.origin and head.origin != origin:
                 hint = "give this one another name with --repository; after a move, --force takes the name over"
-                raise RefusedError(f"the lake has another repository {name}: {head.origin}, not {origin}", hint=hint)
+                message = (
+                    f"the lake has another repository {name}: {head.origin}, not {origin or 'one without a remote'}"
+                )
+                raise RefusedError(message, hint=hint)
             if head.digest == planned.digest and not bucket.unreadable:
                 if committed_at <= head.committed_at or commit_name == head.commit or dry_run:
                     return PushResult(head, "unchanged")
@@ -132,14 +139,20 @@ def repository_name(workspace: Workspace) -> str:
 
 def origin_path(git: Git) -> str | None:
     """Return the path of the remote `origin` on its host: `example/shop`."""
-    address = re.sub(r"^[a-z+]+://[^/]*|^[^/:]*:", "", git.origin() or "").strip("/")
-    return address.removesuffix(".git") or None
+    return _host_and_path(git.origin() or "")[1] or None
+
+
+def _host_and_path(address: str) -> tuple[str, str]:
+    """Return the host of an address of git, without user and port, and the path there; "" for what it lacks."""
+    match = _ADDRESS.fullmatch(address)
+    assert match is not None  # it takes any text for a path
+    return match["host"] or match["scp_host"] or "", match["path"].strip("/").removesuffix(".git")
 
 
 def _origin(git: Git) -> str:
     """Return host and path of the remote `origin`, without user and port; "" if it has no host."""
-    match = re.match(r"(?:[a-z+]+://)?(?:[^/@]*@)?([^/:@]+)[:/]", git.origin() or "")
-    return f"{match[1]}/{origin_path(git)}".lower() if match else ""
+    host, path = _host_and_path(git.origin() or "")
+    return f"{host}/{path}".lower() if host else ""
 
 
 def _commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:
@@ -226,9 +239,9 @@ def _links(
 
 
 def source_repository(source: Extension) -> str:
-    """Return the name under which a source of records pushes itself: the path of its address, `acme/decisions`."""
-    address = re.sub(r"^[a-z+]+://[^/]*|^[^/:]*:", "", source.address).strip("./").removesuffix(".git")
-    return source.repository or address or source.name
+    """Return the name under which a source of records pushes itself: its path on a host, or its folder's name."""
+    host, path = _host_and_path(source.address)
+    return source.repository or (path if host else path.rpartition("/")[2].strip(".")) or source.name
 
 
 def title_fields(title: str) -> Row:

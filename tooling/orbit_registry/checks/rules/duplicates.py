@@ -9,6 +9,7 @@ from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, is_ours
 from orbit_registry.checks.duplicates import FEWEST_TO_ERR, error_threshold, is_apart
 from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import Record
 from orbit_registry.search.similarity import Contrast, Words, contrast, normalised, similar_pairs
 
@@ -26,11 +27,13 @@ def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
 
 
 def is_settled(context: CheckContext, first: Record, second: Record) -> bool:
-    """Say whether the two state that they are distinct or that one replaces the other, or share one text anyway."""
+    """Say whether the two state that they are distinct or that one takes the other's place, or share one text."""
     homes = [context.homes.get(record.path) for record in (first, second)]
     if homes[0] is not None and homes[0] == homes[1]:
         return True
     for record, peer in ((first, second), (second, first)):
+        if any(link.rel == OVERRIDES and link.to == peer.id for link in record.links):
+            return True
         for name in ("distinct_from", "supersedes", "superseded_by"):
             matches = (match for target in record.words(name) for match in context.records.candidates(target))
             if any(match.uid == peer.uid for match in matches):
