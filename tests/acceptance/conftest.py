@@ -162,7 +162,7 @@ def synthetic_site(shared: Shared) -> Path:
 
     def fill(folder: Path) -> None:
         synthetic.make_repository(folder / "repo", 120)
-        build_site(Registry.open(folder / "repo"), folder / "site")
+        build_site(Registry.open(folder / "repo"), folder / "site", snapshot=True)
 
     return shared("synthetic", fill) / "site"
 

@@ -203,9 +203,12 @@ def test_a_document_that_is_not_utf8_is_named_in_every_build(tmp_path: Path) -> 
         ]
 
 
-def test_the_database_is_there_to_download(tmp_path: Path) -> None:
+def test_a_site_has_the_database_if_asked(tmp_path: Path) -> None:
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     build_site(Registry.open(root), out)
+    assert not (out / "snapshot.duckdb").exists()
+    assert "snapshot.duckdb" not in (out / "index.html").read_text("utf-8")
+    build_site(Registry.open(root), out, snapshot=True)
     assert (out / "snapshot.duckdb").read_bytes()[8:12] == b"DUCK"
 
 

@@ -121,17 +121,17 @@ def test_another_half_life_of_votes_orders_the_data_anew(tmp_path: Path, monkeyp
 def test_the_database_follows_an_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("orbit_registry.snapshot.export.COMPRESSION", "uncompressed")  # so that bytes can be looked for
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
-    build_site(Registry.open(root), out)
+    build_site(Registry.open(root), out, snapshot=True)
     file = root / LEARNING
     for old, new in (("Because", "For that"), ("For that", "Only so")):
         file.write_text(put(old, new)(file.read_text("utf-8")), "utf-8")
-        build_site(Registry.open(root), out)
+        build_site(Registry.open(root), out, snapshot=True)
     database = (out / "snapshot.duckdb").read_bytes()
     assert b"Only so." in database
     assert b"For that." not in database
     assert b"Because." in database  # of the other learning
     (root / OTHER).unlink()
-    build_site(Registry.open(root), out)
+    build_site(Registry.open(root), out, snapshot=True)
     assert b"Because." not in (out / "snapshot.duckdb").read_bytes()
 
 
@@ -174,15 +174,15 @@ def test_the_site_after_a_documents_edits_equals_a_rebuild(tmp_path: Path, git: 
     document.write_text(ITS_TEXT, "utf-8")
     git(root, "init", "--quiet")
     git(root, "add", "--all")
-    build_site(Registry.open(root), out)
+    build_site(Registry.open(root), out, snapshot=True)
     for number, edit in enumerate(ITS_EDITS):
         before = document.read_text("utf-8")
         document.write_text(edit(before), "utf-8")
         assert document.read_text("utf-8") != before
-        build_site(Registry.open(root), out)
+        build_site(Registry.open(root), out, snapshot=True)
         if number % 3 == 0 or number == len(ITS_EDITS) - 1:
             fresh = tmp_path / f"fresh-{number}"
-            build_site(Registry.open(root), fresh)
+            build_site(Registry.open(root), fresh, snapshot=True)
             assert pages_of(out) == pages_of(fresh), number
             assert rows_of(out) == rows_of(fresh), number
 

@@ -180,7 +180,7 @@ def test_what_is_deployed_is_what_was_built(handbook: Path, tmp_path: Path, git:
         cwd=handbook, check=True, env=ENVIRONMENT, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     files = git(tmp_path / "remote", "ls-tree", "-r", "--name-only", "gh-pages").splitlines()
-    assert {"index.html", "decisions/0001-use-files/index.html", "adrs/index.html", "snapshot.duckdb"} <= {*files}
+    assert {"index.html", "decisions/0001-use-files/index.html", "adrs/index.html", "records.json"} <= {*files}
 
 
 def test_who_only_asks_where_the_site_will_be_is_told(handbook: Path, monkeypatch: pytest.MonkeyPatch) -> None:

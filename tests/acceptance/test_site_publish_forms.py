@@ -106,7 +106,7 @@ def test_what_a_filter_withholds_is_nowhere(every_kind: Path, tmp_path: Path) ->
     }
     assert withheld
 
-    build_site(registry, tmp_path / "site", "https://example.org/")
+    build_site(registry, tmp_path / "site", "https://example.org/", snapshot=True)
 
     texts = said_by(tmp_path / "site")
     assert [f"{file}: {word}" for file, text in texts.items() for word in withheld if word in text] == []
@@ -158,7 +158,7 @@ def test_the_names_of_what_nobody_can_judge_are_struck_out(tmp_path: Path) -> No
     config = root / ".orbit/config.yaml"
     config.write_text(f"{config.read_text('utf-8')}  publish: {{tags: ['!internal']}}\n", "utf-8")
 
-    build_site(Registry.open(root), tmp_path / "site", "https://example.org/")
+    build_site(Registry.open(root), tmp_path / "site", "https://example.org/", snapshot=True)
 
     files = [file for file in (tmp_path / "site").rglob("*") if file.is_file()]
     texts = {file: f"{file.relative_to(tmp_path)}\n{said_in(file)}".lower() for file in files}

@@ -189,7 +189,7 @@ def main(arguments: Sequence[str]) -> int:
         "generators get the same files and run with their default settings. CPU seconds of whole processes",
         "and their children, one by one and in turns,",
         f"the medians of {options.rounds} rounds.",
-        "Orbit also writes indexes, timeline, health, path explorer, feeds, redirects and the database.",
+        "Orbit also writes indexes, timeline, health, path explorer, feeds, redirects and the data of the search box.",
         f"Load average {before[0]:.1f} before, {os.getloadavg()[0]:.1f} after.",
         "",
         *table(costs, absent),

@@ -114,7 +114,8 @@ class OrbitPlugin(BasePlugin[Options]):
             if not (self._target / MANIFEST).is_file():
                 # MkDocs empties its folder before each build; we took its place.
                 clean_directory(str(self._target))
-            result = publish(self._context, Path(config.site_dir), open_output(self._target))
+            console = bool(self._context.registry.workspace.config.site.get("console"))
+            result = publish(self._context, Path(config.site_dir), open_output(self._target), snapshot=console)
         except OrbitError as error:
             raise PluginError(f"{error.message} ({error.hint})") from None
         for diagnostic in result.diagnostics:
