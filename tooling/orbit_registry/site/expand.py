@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from html import escape, unescape
@@ -18,9 +18,8 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import FilesByGlob, files_of_scopes
-from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.search.index import index_of
+from orbit_registry.search.index import counts_of, texts_of
 from orbit_registry.site import console, explorer, feeds, health, lists, llms, search_data, timeline
 from orbit_registry.site import map as record_map
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, PageFacts, check_pages, facts_of, located, merged
@@ -471,15 +470,18 @@ class Expansion:
         excluded = {document_url(f"{DOCS}/{name}", DOCS, directories) for name in own} | self.adopted.keys()
         sections = search_data.sections_of(self.generated, excluded)
         self.out.write(search_data.TITLES, search_data.titles(records, self.relations.successors))
-        key = [[[record.path, self.loader.stamp(record)] for record in records], key_of(sections)]
-        self.pages.page(search_data.WORDS, key, lambda: Content(self._words(records, sections)))
+        stamps = {record.path: self.loader.stamp(record) for record in records}
 
-    def _words(self, records: Sequence[Record], sections: Sequence[search_data.Section]) -> str:
-        registry, reading = self.context.registry, self.context.registry.reading
-        full: Iterable[Record] = map(self.loader.with_full_prose, records)
-        if not self.context.sources.publication.is_active:  # what was parsed before is enough
-            full = ProseReading(registry.workspace, reading.entries, reading.documents).filled(records)
-        return search_data.words(records, index_of(full), sections)
+        def count(record: Record) -> list[str]:
+            return [search_data.packed(counts_of(text)) for text in texts_of(self.loader.with_full_prose(record))]
+
+        # Counting the words of 1,000 decisions takes 0.6 of 2.5 s of a build after one edit.
+        counts = {
+            record.path: self.pages.value(f"{record.path} words", stamps[record.path], partial(count, record))
+            for record in records
+        }
+        key = [[*stamps.items()], key_of(sections)]
+        self.pages.page(search_data.WORDS, key, lambda: Content(search_data.words(records, counts, sections)))
 
     def _for_agents(self, urls: Set[str]) -> None:
         sources, out, records = self.context.sources, self.out, self.records
