@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 from tests.acceptance import browsing
-from tests.acceptance.browsing import PHONE, Tab
+from tests.acceptance.browsing import DESK, PHONE, Tab
 from tests.acceptance.conftest import npm_of_the_user
 from tests.acceptance.site_cases import CASES, copied
 from tests.files import configure
@@ -49,9 +49,18 @@ def home(built: SiteResult) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def opened(home: str, browser: Browser) -> Iterator[Tab]:
+    """Open the page once for all tests, for drawing its diagram costs a second."""
+    with browsing.tab(browser) as tab:
+        tab.go(home + PAGE)
+        yield tab
+
+
 @pytest.fixture
-def page(home: str, tab: Tab) -> Page:
-    return tab.go(home + PAGE)
+def page(opened: Tab) -> Page:
+    opened.resized(DESK)
+    return opened.page
 
 
 def test_a_page_has_what_github_renders(built: SiteResult) -> None:
@@ -81,8 +90,8 @@ def test_tasks_have_boxes(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_code_has_colours_in_both_schemes(page: Page, tab: Tab, scheme: str) -> None:
-    tab.resized(PHONE, scheme)
+def test_code_has_colours_in_both_schemes(page: Page, opened: Tab, scheme: str) -> None:
+    opened.resized(PHONE, scheme)
     colours = (
         page.locator(".highlight code")
         .first.locator("span")
@@ -98,26 +107,26 @@ def test_a_fold_opens_without_scripts(page: Page) -> None:
     expect(text).to_be_visible()
 
 
-def test_a_wide_table_scrolls_on_a_phone(page: Page, tab: Tab) -> None:
-    tab.resized(PHONE)
+def test_a_wide_table_scrolls_on_a_phone(page: Page, opened: Tab) -> None:
+    opened.resized(PHONE)
     box = page.locator(".orbit-scroll").first
     assert box.evaluate("box => box.scrollWidth > box.clientWidth")
     assert page.evaluate("document.scrollingElement.scrollWidth <= document.documentElement.clientWidth")
 
 
 @pytest.mark.usefixtures("mermaid")
-def test_a_diagram_is_drawn_in_the_colours_of_the_scheme(page: Page, tab: Tab) -> None:
+def test_a_diagram_is_drawn_in_the_colours_of_the_scheme(page: Page, opened: Tab) -> None:
     drawing = page.locator(".orbit-drawn")
     colours = set()
     for scheme in ("light", "dark"):
-        tab.resized(PHONE, scheme)
+        opened.resized(PHONE, scheme)
         expect(drawing.locator("svg")).to_contain_text("The <b>sea</b>")
         page.wait_for_load_state("networkidle")
         colours.add(drawing.locator("rect.label-container").first.evaluate("box => getComputedStyle(box).fill"))
     assert len(colours) == 2
     expect(page.locator("#orbit-diagram-1")).to_be_hidden()
     expect(page.locator("#orbit-diagram-2")).to_be_visible()
-    assert (drawing.count(), tab.console, tab.requests) == (1, [], [])
+    assert (drawing.count(), opened.console, opened.requests) == (1, [], [])
 
 
 def test_a_diagram_is_source_without_mermaid(tmp_path: Path, tab: Tab) -> None:
@@ -135,17 +144,17 @@ def test_a_diagram_is_source_without_mermaid(tmp_path: Path, tab: Tab) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everyone_can_read_it(page: Page, tab: Tab, scheme: str) -> None:
-    tab.resized(PHONE, scheme)
+def test_everyone_can_read_it(page: Page, opened: Tab, scheme: str) -> None:
+    opened.resized(PHONE, scheme)
     violations = Axe().run(page, ".md-content", options={"resultTypes": ["violations"]}).response["violations"]
     assert [rule["id"] for rule in violations if rule["impact"] in ("serious", "critical")] == []
 
 
-def test_a_page_asks_no_other_host_and_breaks_no_rule(page: Page, tab: Tab) -> None:
+def test_a_page_asks_no_other_host_and_breaks_no_rule(page: Page, opened: Tab) -> None:
     for image in page.locator(".orbit-prose img").all():
         image.scroll_into_view_if_needed()
     page.wait_for_load_state("networkidle")
-    assert (tab.console, tab.requests) == ([], [])
+    assert (opened.console, opened.requests) == ([], [])
     assert page.locator(".orbit-prose img").evaluate_all("images => images.map(image => image.naturalWidth)") == [
         80,
         80,
