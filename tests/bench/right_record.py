@@ -19,7 +19,7 @@ from tests.bench.recall import interval
 
 from orbit_registry.analytics.prove import unrelated_texts
 from orbit_registry.hook import client
-from orbit_registry.hook.index import BROAD, ID
+from orbit_registry.hook.index import BROAD, ID, Index
 from orbit_registry.hook.question import records_by_words
 from orbit_registry.importers.importer import import_from
 from orbit_registry.matching.match import current_index
@@ -30,6 +30,7 @@ from orbit_registry.search.query import Query
 LAUNCH = Path(client.__file__).with_name("launch.py")
 LIMIT = 3
 """Records that a prompt may show."""
+NEAR = 10
 CHARACTERS_A_TOKEN = 4
 
 
@@ -99,9 +100,8 @@ def questions(folder: Path, registry: Registry) -> list[Question]:
 class Hook:
     """The hook as Claude Code starts it, one session a call unless told otherwise."""
 
-    def __init__(self, root: Path, ids: Iterable[str]) -> None:
+    def __init__(self, root: Path) -> None:
         self._root, self._number = root, 0
-        self._ids = re.compile("|".join(re.escape(any_id) for any_id in sorted(ids, key=len, reverse=True)))
 
     def __call__(self, event: str, **payload: object) -> tuple[list[str], int]:
         """Return the ids of the records shown, in their order, and the tokens that the reply takes."""
@@ -112,7 +112,7 @@ class Hook:
         if not done.stdout:
             return [], 0
         text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
-        return list(dict.fromkeys(self._ids.findall(text))), len(text) // CHARACTERS_A_TOKEN
+        return re.findall(r"^- \[([^\]]+)\]", text, re.MULTILINE), len(text) // CHARACTERS_A_TOKEN
 
 
 def figure(values: Sequence[float]) -> str:
@@ -126,6 +126,13 @@ def reached(ids: Sequence[str], question: Question, limit: int | None = None) ->
     return float(bool(question.answers & {*ids[:limit]}))
 
 
+def place(index: Index, question: Question) -> int:
+    """Return the place of the first answer among all records with a word of the question; 0 if there is none."""
+    rows = (index.row(number) for number, _ in records_by_words(index, question.text))
+    answers = (at for at, row in enumerate(rows, 1) if row is not None and row.values[ID] in question.answers)
+    return next(answers, 0)
+
+
 def prompts(hook: Hook, registry: Registry, requests: Sequence[Question]) -> list[str]:
     """Return the rows on prompts in words: right ones shown, and unrelated ones that show nothing."""
     replies = [hook("UserPromptSubmit", prompt=question.text)[0] for question in requests]
@@ -135,22 +142,22 @@ def prompts(hook: Hook, registry: Registry, requests: Sequence[Question]) -> lis
     ]
     silent = [not hook("UserPromptSubmit", prompt=text)[0] for text in texts]
     index = current_index(registry.workspace)
-    floorless = [
-        [index.row(number) for number, _ in records_by_words(index, question.text)[:LIMIT]] for question in requests
-    ]
-    right = [
-        (ids, question)
-        for rows, ids, question in zip(floorless, replies, requests, strict=True)
-        if reached([row.values[ID] for row in rows if row is not None], question)
-    ]
+    places = [place(index, question) for question in requests]
+    right = [(ids, question) for at, ids, question in zip(places, replies, requests, strict=True) if 0 < at <= LIMIT]
     pairs = list(zip(replies, requests, strict=True))
     tasks = [reached(ids, question, LIMIT) for ids, question in pairs if question.paths]
     lines = [reached(ids, question, LIMIT) for ids, question in pairs if not question.paths]
+    rest = [reached(ids, question, LIMIT) for ids, question in pairs if '""' not in question.text]
+    misses = [at for at, (ids, question) in zip(places, pairs, strict=True) if not reached(ids, question, LIMIT)]
+    shares = (misses.count(0), sum(at > NEAR for at in misses), sum(0 < at <= NEAR for at in misses))
     return [
         f"| a right record among the first {LIMIT} at a prompt | ≥ .70 | "
         f"{figure([reached(ids, question, LIMIT) for ids, question in pairs])} |",
         f"| … at a task (the subject of a commit, {len(tasks)}) | | {figure(tasks)} |",
         f"| … at a sentence or line that cites the record ({len(lines)}) | | {figure(lines)} |",
+        f'| … without the lines of code whose id was a string, `""` ({len(rest)}) | | {figure(rest)} |',
+        f"| misses ({len(misses)}): no answer has a word of it, the first answer is past the {NEAR}th, before it | | "
+        f"{', '.join(map(str, shares))} |",
         f"| … among the first {LIMIT} of a search | | "
         f"{figure([reached(ids, question) for ids, question in zip(results, requests, strict=True)])} |",
         f"| … of those that it shows without `push.min_relevance` ({len(right)}) | ≥ .95 | "
@@ -230,7 +237,7 @@ def main(words: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         registry = repository(arguments.collection, Path(folder) / "project")
         requests = questions(arguments.questions, registry)
-        hook = Hook(registry.workspace.root, (record.id for record in registry.records))
+        hook = Hook(registry.workspace.root)
         print(f"{len(requests)} questions, {len(list(registry.records))} records\n")
         print("| question | wanted | measured |\n|---|---|---|")
         parts = {
