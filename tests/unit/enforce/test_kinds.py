@@ -93,6 +93,12 @@ def test_examples_notice_nearly_every_way_to_break_a_check() -> None:
         ({"pattern": {"language": "cobol", "find": "a"}}, '`language` is "cobol", which is not allowed'),
         ({"pattern": {"language": "go", "rule": {"kind": "nope"}}},
          "ADR-0001/a can't be used: ast-grep can't read the pattern: 3: Kind `nope` is invalid"),
+        ({"pair": {"with": ["tests/test_*.py"]}}, "ADR-0001/a can't be used: `tests/test_*.py` is not a path with "
+         "`{folder}`, `{stem}` or `{name}` and at most one `**/`"),
+        ({"pair": {"with": ["**/a/**/{stem}"]}}, "ADR-0001/a can't be used: `**/a/**/{stem}` is not a path with "
+         "`{folder}`, `{stem}` or `{name}` and at most one `**/`"),
+        ({"same": {"of": {"a": "v={}"}}}, "ADR-0001/a can't be used: `same` names two files or more"),
+        ({"same": {"of": {"a": "v={}", "b": "v"}}}, '`of.b` is "v", which does not have the form it needs'),
         ({"text": {"words": ["a"]}, "in": ["!a"]}, "`!a` is no glob that includes: it starts with `!`"),
     ],
 )  # fmt: skip

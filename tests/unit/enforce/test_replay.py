@@ -68,6 +68,19 @@ def test_a_move_is_no_introduction(root: Path, git: Any) -> None:
     assert fates(replayed(root)) == [("lib/far.py", "deleted")]
 
 
+def test_names_of_files_are_replayed(root: Path, git: Any) -> None:
+    no_jar = {"id": "no-print", "path": {"of": ["**/*.jar"]}, "passes": ["a.py"], "fails": ["a.jar"]}
+    decide(root, no_jar, date="2000-01-01")
+    for name in ("a.jar", "b.jar"):
+        write(root, name, name)
+    commit(root, "Jars")
+    git(root, "mv", "a.jar", "lib.zip")
+    (root / "lib").mkdir()
+    git(root, "mv", "b.jar", "lib/b.jar")
+    commit(root, "Move")
+    assert fates(replayed(root)) == [("a.jar", "edited away"), ("b.jar", "kept")]
+
+
 def test_a_file_that_is_too_large_for_a_while_loses_no_match(root: Path) -> None:
     text = (root / "src/old.py").read_text("utf-8")
     write(root, "src/old.py", text + "x = 1\n" * 200_000)

@@ -491,6 +491,38 @@ def test_a_comment_at_the_end_of_a_line_allows_that_line_alone(project: Path) ->
     assert places(check(project)) == ["src/app.py:2:1", "src/app.py:5:1"]
 
 
+def test_a_file_needs_its_partner_and_an_old_lack_is_old(project: Path) -> None:
+    decide(project, {"id": "tested", "level": "error", "in": ["src/*.py"], "pair": {"with": ["tests/test_{stem}.py"]},
+                     "passes": ["src/a.py tests/test_a.py"], "fails": ["src/a.py"]})  # fmt: skip
+    write(project, "src/b.py", "x = 1\n")
+    write(project, "tests/test_b.py", "x = 1\n")
+    commit(project, "Pair")
+    assert places(check(project)) == ["src/app.py"]
+    (project / "tests/test_b.py").unlink()
+    write(project, "src/c.py", "x = 1\n")
+    commit(project, "Part them")
+    assert places(check(project, against="HEAD~1")) == ["src/b.py", "src/c.py"]
+    assert Registry.open(project).check_text("src/d.py", "x = 1\n") == ()
+
+
+def test_files_state_one_value(project: Path) -> None:
+    of = {"pyproject.toml": 'version = "{}"', "src/app.py": 'VERSION = "{}"'}
+    texts = [f'version = "1"\nVERSION = "{number}"' for number in (1, 2)]
+    decide(project, {"id": "version", "level": "error", "same": {"of": of}, "passes": texts[:1], "fails": texts[1:]})
+    write(project, "pyproject.toml", 'version = "1.2"\n')
+    write(project, "src/app.py", 'VERSION = "1.2"\n')
+    commit(project, "Version")
+    assert places(check(project)) == []
+    write(project, "src/app.py", 'x = 1\nVERSION = "1.3"\n')
+    commit(project, "Another")
+    (row,) = [row for row in check(project, against="HEAD~1").diagnostics if row.check]
+    assert row.message.startswith("`1.3` in `src/app.py`, where `pyproject.toml` has `1.2`, breaks ADR-0001")
+    assert places(check(project, against="HEAD")) == []
+    write(project, "pyproject.toml", "")
+    (row,) = [row for row in check(project, against="HEAD").diagnostics if row.check]
+    assert row.message.startswith('`pyproject.toml` without `version = "{}"` breaks ADR-0001')
+
+
 def test_a_file_that_lacks_what_it_must_have_can_be_allowed(project: Path) -> None:
     must = {"id": "header", "must": "have", "in": ["**/*.py"], "text": {"words": ["Copyright"], "where": "any"}}
     decide(project, {**must, "level": "error", "passes": ["# Copyright"], "fails": ["x"]})

@@ -68,6 +68,10 @@ class Survey:
 
     find: Callable[[Tree, Sequence[str]], Iterable[tuple[str, str]]]
     """Takes the tree and the check's own files; yields a path (empty: the tree) and what is wrong, in words."""
+    example: Callable[[str, str], Tree] = lambda path, text: Tree([path], {path: text}.get)
+    """Takes the path and the text of an example; an example that is a text alone is a path."""
+    hint: str = ""
+    """What to do about a finding, if it is not to move the file or to add one."""
     is_reference: bool = False
     """Whether another program does the checking; such a check needs no examples."""
 
@@ -88,6 +92,8 @@ class CheckKind:
     """With `must: have`: whether each file needs a match; else one match in all is enough."""
     is_by_line: bool = True
     """Whether a match is new only on a changed line; else it is new where its words are."""
+    needs_tree: bool = False
+    """Whether no text alone shows that the check is broken."""
     everywhere: Callable[[Fields], bool] = lambda fields: False
     """Whether a check without `in:` is about all files, and not about those of its record."""
     schema: RecordSchema = field(init=False)

@@ -350,11 +350,12 @@ class _Tree:
                 if finder.is_reference:
                     self.report.add(check, "ORB1009", what)
                 elif not path:
-                    hint = "add the file"
+                    hint = finder.hint or "add the file"
                     location = self.report.place(check.record, ("checks", check.number))
                     self.report.break_of(check, what, location, hint=hint)
                 else:
-                    hint = "move or rename the file" + ("" if check.record.origin else ", leave it out with `except:`")
+                    hint = finder.hint or "move or rename the file"
+                    hint += "" if check.record.origin else ", leave it out with `except:`"
                     self.report.break_of(check, what, Location(path), hint=hint)
 
     def _new_in_tree(self, check: DecisionCheck, finder: Survey, scope: Sequence[str]) -> list[tuple[str, str]]:
@@ -363,8 +364,13 @@ class _Tree:
         if self.change is None or finder.is_reference or not rows:
             return rows
         earlier = self._files_before
-        before = {*finder.find(replace(self.tree, paths=earlier), [path for path in earlier if check.covers(path)])}
+        tree = Tree(earlier, self._text_before)
+        before = {*finder.find(tree, [path for path in earlier if check.covers(path)])}
         return [row for row in rows if row not in before]
+
+    def _text_before(self, path: str) -> str | None:
+        content = self._contents_before.get(path)
+        return self.tree.text(path) if content is None else _decoded(content)
 
     @cached_property
     def _files_before(self) -> list[str]:

@@ -14,7 +14,6 @@ from orbit_registry.enforce.kind import (
     InvalidCheckError,
     NotRunError,
     Survey,
-    Tree,
     UnreadableError,
     all_kinds,
 )
@@ -81,8 +80,9 @@ class DecisionCheck:
     @property
     def is_about_one_file(self) -> bool:
         """Whether a text alone shows that it is broken; if not, it looks at the whole tree or at settings."""
-        needs_all = self.kind is not None and self.kind.needs_all and self.kind.name != "path"
-        return not self.is_reference and (self.must == "not" or needs_all)
+        if self.kind is None or self.kind.needs_tree or self.is_reference:
+            return False
+        return self.must == "not" or (self.kind.needs_all and self.kind.name != "path")
 
     @property
     def body(self) -> Fields:
@@ -245,7 +245,8 @@ def _disproved(check: DecisionCheck, finder: Finder | Survey) -> Iterator[SpecPr
 def is_broken(check: DecisionCheck, finder: Finder | Survey, path: str, text: str) -> bool:
     """Say whether a project of one file breaks a check."""
     if isinstance(finder, Survey):
-        return any(True for _ in finder.find(Tree([path], {path: text}.get), [path] if check.covers(path) else []))
+        tree = finder.example(path, text)
+        return any(True for _ in finder.find(tree, [path for path in tree.paths[:1] if check.covers(path)]))
     if not check.covers(path) or not finder.reads(path):
         return False
     return any(True for _ in finder.find(path, text)) != (check.must == "have")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from orbit_registry.enforce.evidence import write_replay
-from orbit_registry.enforce.kind import Finder, InvalidCheckError, NotRunError
+from orbit_registry.enforce.kind import Finder, InvalidCheckError, Match, NotRunError, Survey, Tree
 from orbit_registry.enforce.replay import MOST_COMMITS, Replay, era_of, replay
 from orbit_registry.enforce.run import enforce
 from orbit_registry.enforce.spec import DecisionCheck, checks_of
@@ -69,9 +69,13 @@ def replay_check(workspace: Workspace, check: DecisionCheck, most: int = MOST_CO
         finder = check.finder()
     except (InvalidCheckError, NotRunError) as error:
         raise UsageError(f"{check.name} can't be replayed: {error}", hint=f"`orbit enforce try {check.name}`") from None
+    if isinstance(finder, Survey) and check.kind is not None and check.kind.name == "path":
+        finder = _by_file(finder)
     if not isinstance(finder, Finder) or check.must != "not":
         hint = "raise the level in the record, in a change that people review"
-        raise UsageError(f"{check.name} can't be replayed: it does not look for what files must not have", hint=hint)
+        raise UsageError(
+            f"{check.name} can't be replayed: it does not look for what a file alone must not have", hint=hint
+        )
     start = since or era_of(check)
     if since and not _is_date(since):
         raise UsageError(f"`{since[:40]}` is not a date", hint="write it as 2025-01-31")
@@ -88,6 +92,16 @@ def replay_check(workspace: Workspace, check: DecisionCheck, most: int = MOST_CO
     data = {**result.as_data(), **({"allowed": allowed} if allowed else {})}
     write_replay(workspace, check.name, data, {entry.key for entry in result.introductions})
     return result
+
+
+def _by_file(survey: Survey) -> Finder:
+    """Return what finds the names of files one by one, as a replay asks; a moved file keeps its last name."""
+
+    def find(path: str, text: str) -> Iterator[Match]:
+        if any(True for _ in survey.find(Tree([path], lambda _: None), [path])):
+            yield Match(1, 1, 1, path, path.rpartition("/")[2])
+
+    return Finder(find)
 
 
 def _is_date(text: str) -> bool:
