@@ -16,6 +16,7 @@ from tests.files import commit, configure, make_workspace, write, write_record
 
 from orbit_registry.checks.engine import CheckOutcome, update_baseline
 from orbit_registry.checks.report import render
+from orbit_registry.cli.main import run
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.repository.baseline import apply, baseline_of
@@ -489,6 +490,56 @@ def test_a_comment_at_the_end_of_a_line_allows_that_line_alone(project: Path) ->
     comment = "# orbit: allow ADR-0001 because it is a script\n"
     write(project, "src/app.py", f"print(1)  {comment}print(2)\n{comment}print(3)\nprint(4)\n")
     assert places(check(project)) == ["src/app.py:2:1", "src/app.py:5:1"]
+
+
+def test_a_run_starts_git_alone_and_imports_nothing_of_the_project(project: Path) -> None:
+    write(project, "evil.py", "raise SystemExit('imported')\n")
+    kinds: tuple[dict[str, Any], ...] = (
+        NO_PRINT,
+        {"id": "module", "in": ["**/*.py"], "import": {"of": ["evil"]}, "passes": ["x"], "fails": ["import evil"]},
+        {"id": "layers", "by": {"engine": "import-linter", "rule": "evil"}},
+        {"id": "no-mysql", "dependency": {"of": ["mysql"]}, "passes": ["x"], "fails": ["mysql"]},
+    )  # fmt: skip
+    decide(project, *kinds)
+    program = (
+        "import sys\n"
+        "def audit(event, values):\n"
+        "    if event in ('subprocess.Popen', 'os.exec', 'os.posix_spawn', 'os.system', 'socket.connect'):\n"
+        "        print('started', values[0], file=sys.stderr)\n"
+        "from orbit_registry.cli.main import run\n"
+        "sys.addaudithook(audit)\n"
+        "code = run(['check', '--against', 'HEAD'])\n"
+        "print('imported', 'evil' in sys.modules, file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=project, capture_output=True, text=True, check=True)
+    started = {line.split()[-1].rpartition("/")[2] for line in done.stderr.splitlines() if line.startswith("started")}
+    assert (started, "imported False" in done.stderr) == ({"git"}, True)
+
+
+def test_a_check_that_can_not_be_run_fails_with_strict_alone(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(project, "src/app.py", "x = 1\n")
+    decide(project, {**NO_PRINT, "text": {"regex": r"print\("}})
+    commit(project, "A regular expression")
+    monkeypatch.setitem(sys.modules, "re2", None)
+    monkeypatch.chdir(project)
+    assert [row.code for row in check(project, against="HEAD").diagnostics if row.code[3:5] == "10"] == ["ORB1004"]
+    assert [run(["check", "--against", "HEAD", *words]) for words in ([], ["--strict"])] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("comment", "reason"),
+    [
+        ("allow ADR-0009 because it is old", "no check of that name looks at this file"),
+        ("allow ADR-0001/other because it is old", "no check of that name looks at this file"),
+        ("allow ADR-0002 because it is old", "no check of that name looks at this file"),  # a closed record
+        ("allow ADR-0001/no-print because it is old", "it allows nothing here"),
+    ],
+)
+def test_an_allowance_that_is_not_needed_is_reported(comment: str, reason: str, project: Path) -> None:
+    decide(project, NO_PRINT, number=2, status="rejected")
+    write(project, "src/app.py", f"x = 1  # orbit: {comment}\n")
+    name = comment.split()[1]
+    assert messages(check(project), "ORB1007") == [f"`orbit: allow {name}` is not needed: {reason}"]
 
 
 def test_a_file_needs_its_partner_and_an_old_lack_is_old(project: Path) -> None:

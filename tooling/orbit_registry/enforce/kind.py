@@ -90,8 +90,6 @@ class CheckKind:
     """Names of the files that its examples may be, if they don't say."""
     needs_all: bool = True
     """With `must: have`: whether each file needs a match; else one match in all is enough."""
-    is_by_line: bool = True
-    """Whether a match is new only on a changed line; else it is new where its words are."""
     needs_tree: bool = False
     """Whether no text alone shows that the check is broken."""
     everywhere: Callable[[Fields], bool] = lambda fields: False

@@ -198,6 +198,5 @@ KIND = CheckKind(
     make=_make,
     example_names=("requirements.txt", "package.json", "pyproject.toml"),
     needs_all=False,
-    is_by_line=False,
     everywhere=lambda fields: True,
 )

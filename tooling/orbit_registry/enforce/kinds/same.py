@@ -32,7 +32,7 @@ def _make(fields: Fields, must: str) -> Survey:
 
 
 def _value(text: str, shape: str) -> str | None:
-    """Return what stands for `{}` in the first line that a shape fits."""
+    """Return what is in the place of `{}` in the first line that a shape fits."""
     before, _, after = shape.partition(_VALUE)
     start = text.find(before)
     for _ in range(_MOST_TRIED):
