@@ -20,7 +20,7 @@ from orbit_registry.hook.index import BROAD, Index, NoIndex
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.match import current_index
 from orbit_registry.model.schema import RecordSchema
-from orbit_registry.workspace.workspace import Workspace
+from orbit_registry.workspace.workspace import Workspace, is_writable
 
 TIMEOUT_SECONDS = 30
 RUNS = 7
@@ -111,6 +111,8 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
     problems, text = judged(agent, agent.event, done.returncode, done.stdout)
     if path is not None and not text and not problems:
         problems = (f"it said nothing about {path}, for which a record is pushed",)
+        if not is_writable(workspace.state / "log"):
+            problems = (f"it says nothing: {workspace.state}, where it keeps what a session saw, can't be written",)
     return Trial(command, path, problems, text, took)
 
 

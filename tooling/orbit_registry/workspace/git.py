@@ -34,6 +34,7 @@ _PROGRAM_KEYS = (
     r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
 )
 SITE_MANIFEST = ".orbit-site.json"  # the file that marks a folder as a built site
+_SITE_MARKS = (f"/{SITE_MANIFEST}", "/search/search_index.json")  # the second one is MkDocs' own
 _SPECIAL = re.compile(r"[\\*?\[\]]| (?= *\Z)")  # characters with a meaning in a pattern of git
 _REPOSITORY_SCOPES = ("local", "worktree")
 _BORROWED = ("objects", "shallow")
@@ -339,9 +340,9 @@ class Git:
 
 
 def without_sites(paths: Iterable[str]) -> list[str]:
-    """Return paths that are not in a built site."""
+    """Return paths that are not in a built site, of Orbit or of MkDocs."""
     paths = list(paths)
-    sites = tuple(path.removesuffix(SITE_MANIFEST) for path in paths if path.endswith(f"/{SITE_MANIFEST}"))
+    sites = tuple({path.removesuffix(mark) + "/" for path in paths for mark in _SITE_MARKS if path.endswith(mark)})
     return [path for path in paths if not path.startswith(sites)] if sites else paths
 
 
