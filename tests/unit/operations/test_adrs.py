@@ -188,6 +188,11 @@ def test_an_entry_takes_its_place_in_a_log(registry: Registry, name: str) -> Non
     assert errors(registry) == []
 
 
+def test_a_title_in_the_body_is_not_written_twice(registry: Registry) -> None:
+    text, entry = entry_of(registry, registry.add_adr(NewAdr("Use SQLite", body=f"# Use SQLite\n\n{BODY}")))
+    assert (text.count("Use SQLite"), text.count("## Context"), entry.has_cost) == (1, 1, True)
+
+
 def test_a_body_takes_the_place_of_the_template_s_sections(registry: Registry) -> None:
     for style, body in (("file", BODY), ("log", BODY.replace("## ", "### "))):
         text, entry = entry_of(registry, registry.add_adr(NewAdr("X", feature="f", style=style, body=body)))

@@ -129,7 +129,16 @@ def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
     if request.date is not None:
         refuse_date(request.date)
     today = datetime.now(UTC).strftime("%Y-%m-%d")
-    return replace(request, title=title, style=style, date=request.date or today)
+    body = _without_title(request.body, title) if request.body else request.body
+    return replace(request, title=title, style=style, date=request.date or today, body=body)
+
+
+def _without_title(body: str, title: str) -> str:
+    """Return a text without a first heading that is the decision's title, which the document has already."""
+    text = body.lstrip("\ufeff")
+    first = next(iter(parse_markdown(text).headings), None)
+    is_title = first and not text[: first.section.start].strip() and is_same_title(title, first.text)
+    return text[first.body.start :] if first and is_title and text[first.body.start :].strip() else body
 
 
 def _proposed_if_unfilled(workspace: Workspace, kind: Kind, request: NewAdr, author: Author) -> NewAdr:
