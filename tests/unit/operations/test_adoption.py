@@ -186,7 +186,9 @@ def test_a_renamed_document_gets_no_second_record(workspace: Workspace, write: W
     (left,) = backfill(workspace).of("left")
 
     assert (left.record, len(records(workspace))) == ("ADR-0001", 1)
-    assert f"`orbit adr backfill --moved docs/adr/{old} docs/adr/{new}`" in left.reason
+    command = f"`orbit adr backfill --moved docs/adr/{old} docs/adr/{new}`"
+    assert command in left.reason
+    assert [item.hint for item in engine.run(workspace).diagnostics if item.code == "ORB703"] == [command]
 
 
 def test_what_a_proposed_decision_would_replace_is_a_record_still(workspace: Workspace, write: Write) -> None:

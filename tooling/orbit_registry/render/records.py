@@ -12,6 +12,7 @@ from orbit_registry.errors import RecordNotFoundError
 from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Cause, Freshness, expires_at
+from orbit_registry.model.kind import Status
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import Retirement
@@ -214,11 +215,17 @@ def _review(record: Record) -> str:
     return "; ".join([*parts, *([f"because {approval['reason']}"] if "reason" in approval else [])])
 
 
+def status_line(status: Status) -> str:
+    """Return a status and what it means, without its name twice: `proposed: not yet decided`."""
+    name, banner = status.name, status.banner or ""
+    return name + (banner[len(name) :] if banner.startswith(name.capitalize()) else f": {banner}" if banner else "")
+
+
 def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
     """Return a record as text: head, facts, prose; `outcome` is printed after its votes."""
     status = record.status
     end = expires_at(record) if record.phase == "live" else None
-    lines = [f"{record.id}  {record.title}", f"{status.name}" + (f": {status.banner}" if status.banner else ""), ""]
+    lines = [f"{record.id}  {record.title}", status_line(status), ""]
     facts = [
         ("file", record.path),
         ("document", record.source.path if record.source else ""),
@@ -297,7 +304,7 @@ def chunk_head(record: Record, chunk: Chunk, freshness: Freshness) -> str:
     status, path = record.status, record.source.path if record.source is not None else record.path
     return "\n".join([
         f"{record.id}#{chunk.code}  {chunk.breadcrumb or record.title}",
-        status.name + (f": {status.banner}" if status.banner else ""),
+        status_line(status),
         *(f"{freshness.state.value}: {reason.message}" for reason in freshness.reasons),
         f"{path}:{chunk.first_line}-{chunk.last_line}",
     ])  # fmt: skip

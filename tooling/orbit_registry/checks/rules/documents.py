@@ -93,7 +93,7 @@ def earlier_names(context: CheckContext, document: Document, entry: AdrDocument)
 @check(
     "ORB703",
     Severity.ERROR,
-    "bring the file back, no link to it; for a decision that was renamed: `orbit adr backfill --moved OLD NEW`",
+    "bring the file itself back, not a link to it; if it was renamed: `orbit adr backfill --moved OLD NEW`",
 )
 def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
     """The file that holds a record's text is not there."""
@@ -102,7 +102,10 @@ def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
         if source is not None and source.path in context.facts.documents_gone:
             message = f"{record.id} has its text in {source.path}, which is not there"
             pointer = ("source", "path") if record.kind.in_document else ("file" if "file" in record.data else "path",)
-            yield document_missing.at(context.at(record, *pointer), message, record=record)
+            moved = (document.path for document, entry in context.unclaimed if is_same_title(record.title, entry.title))
+            new = next(moved, None) if record.kind.in_document else None
+            hint = f"`orbit adr backfill --moved {source.path} {new}`" if new else None
+            yield document_missing.at(context.at(record, *pointer), message, hint=hint, record=record)
 
 
 @check(
