@@ -85,3 +85,12 @@ def test_a_closed_record_has_nothing_to_try(root: Path, shell: Any) -> None:
     decide(root, NO_PRINT, status="superseded", number=9)
     code, _, error = shell("enforce", "try", "ADR-0009")
     assert (code, "ADR-0009 is superseded, so its checks never run" in error) == (2, True)
+
+
+def test_a_pair_is_tried_and_never_replayed(root: Path, shell: Any) -> None:
+    pair = {"id": "tested", "in": ["src/**"], "pair": {"with": ["tests/test_{stem}.py"]}}
+    decide(root, {**pair, "passes": ["src/a.py tests/test_a.py"], "fails": ["src/a.py"]}, number=9)
+    write(root, "src/app.py", "x = 1\n")
+    assert "`src/app.py` without `tests/test_app.py` breaks ADR-0009" in shell("enforce", "try", "ADR-0009")[1]
+    code, _, error = shell("enforce", "replay", "ADR-0009")
+    assert (code, "it does not look for what a file alone must not have" in error) == (2, True)

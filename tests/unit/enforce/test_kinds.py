@@ -2,6 +2,7 @@
 
 import copy
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,16 @@ def test_a_missing_library_is_said_and_never_passes(module: str, monkeypatch: py
         check_of(CASES[name]).finder()
     for other in ("words", "python-import", "dependency", "path-only"):
         assert problems(CASES[other]) == []
+
+
+def test_partners_of_many_files_with_one_name_take_linear_time() -> None:
+    finder = check_of({"in": ["**/index.ts"], "pair": {"with": ["{folder}/{name}.snap"]}}).finder()
+    assert isinstance(finder, Survey)
+    files = [f"a{number}/index.ts" for number in range(20_000)]
+    start = time.process_time()
+    rows = finder.find(Tree([*files, *(f"{path}.snap" for path in files[:-1])], {}.get), files)
+    assert [path for path, _ in rows] == files[-1:]
+    assert time.process_time() - start < 8
 
 
 MADE_UP = """

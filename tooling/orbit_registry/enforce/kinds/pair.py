@@ -4,24 +4,10 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, InvalidCheckError, Survey, Tree
 
 _PLACE = re.compile(r"\{(folder|stem|name)\}")
-
-
-class _Shape(NamedTuple):
-    """Where a partner is: below the first part, if there is a `**/`, and in the second one."""
-
-    top: str
-    rest: str
-    is_deep: bool
-
-    def fits(self, path: str, top: str, rest: str) -> bool:
-        if not self.is_deep:
-            return path == rest
-        return path.startswith(top) and f"/{path[len(top) :]}".endswith(f"/{rest}")
 
 
 def _make(fields: Fields, must: str) -> Survey:
@@ -33,13 +19,15 @@ def _make(fields: Fields, must: str) -> Survey:
         by_name: defaultdict[str, list[str]] = defaultdict(list)
         for path in tree.paths:
             by_name[posixpath.basename(path)].append(path)
+        paths = frozenset(tree.paths)
         for file in files:
             words = {"folder": posixpath.dirname(file), "name": posixpath.basename(file)}
             words["stem"] = words["name"].rpartition(".")[0] or words["name"]
             for shape in shapes:
-                top, rest = (_filled(part, words) for part in (shape.top, shape.rest))
-                if not any(shape.fits(path, top, rest) for path in by_name[posixpath.basename(rest)]):
-                    yield file, f"`{file}` without `{top}{'**/' if shape.is_deep else ''}{rest}`"
+                top, deep, rest = (_filled(part, words) for part in shape)
+                below = (path[len(top) :] for path in by_name[posixpath.basename(rest)] if path.startswith(top))
+                if not (any(f"/{path}".endswith(f"/{rest}") for path in below) if deep else rest in paths):
+                    yield file, f"`{file}` without `{top}{deep}{rest}`"
 
     return Survey(find, lambda path, text: Tree(path.split(), lambda _: None), "add the file")
 
@@ -48,14 +36,15 @@ def _filled(shape: str, words: Mapping[str, str]) -> str:
     return _PLACE.sub(lambda place: words[place[1]], shape).replace("//", "/").lstrip("/")
 
 
-def _shape(text: str) -> _Shape:
+def _shape(text: str) -> tuple[str, str, str]:
+    """Return the folder that a partner is in, `**/` if it may be deeper, and the end of its path."""
     top, deep, rest = text.partition("**/")
     if not deep:
         top, rest = "", top
     if not _PLACE.search(text) or re.search(r"[*?\[\]{}]", _PLACE.sub("", top + rest)) or (top and top[-1] != "/"):
         message = f"`{text[:80]}` is not a path with `{{folder}}`, `{{stem}}` or `{{name}}` and at most one `**/`"
         raise InvalidCheckError(message)
-    return _Shape(top, rest, bool(deep))
+    return top, deep, rest
 
 
 KIND = CheckKind(name="pair", properties={"with": WORDS}, required=("with",), make=_make, needs_tree=True)
