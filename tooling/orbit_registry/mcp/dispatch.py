@@ -152,7 +152,7 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
     return [
         Tool(
             "search", "Search records",
-            "Find records of any kind by words, the best first: id, score, title, snippet. `show` has the whole text.",
+            "Find records by words, the best first: id, score, title, snippet. `show` has the whole text.",
             {
                 "query": text("Words to look for; `tags` or `path` alone find all in scope.", "retry uploads"),
                 "kind": of_kind, "tags": TAGS,
