@@ -63,8 +63,8 @@ def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver)
           tokens=40)  # fmt: skip
     write(shell.root, "retrieval", 1_790_000_001, skip_reason="no match")
     write(shell.root, "stop", 1_790_000_002)
-    write(shell.root, CAPTURED, 1_790_000_003, session="s-2", opened=[other], details=', "turns": 7')
-    write(shell.root, SYNCED, 1_790_000_004, session="", fault="index", details=', "built": true, "records": 3')
+    write(shell.root, CAPTURED, 1_790_000_003, session="s-2", opened=[other], details={"turns": 7})
+    write(shell.root, SYNCED, 1_790_000_004, session="", fault="index", details={"built": True, "records": 3})
 
     done = orbit(shell, "events", "export", "--endpoint", f"http://{receiver.address}")
     assert (done.returncode, done.stdout) == (0, "4 spans sent\n"), done.stderr
