@@ -91,7 +91,8 @@ def _trusted_commit(workspace: Workspace) -> str | None:
             return None
         return [commit, workspace.default_branch_trusts_only_itself(commit)]
 
-    commit, trusts_itself_alone = workspace.cache.memo("trust", "\n".join(map(_stamp, files)), branch) or ["", False]
+    key = "\n".join(stamp(str(file)) for file in files)
+    commit, trusts_itself_alone = workspace.cache.memo("trust", key, branch) or ["", False]
     return commit if is_configured or trusts_itself_alone else None
 
 
@@ -116,14 +117,6 @@ def _ref_files(workspace: Workspace) -> list[Path]:
         if reference.startswith("ref: refs/") and ".." not in reference and "\0" not in reference:
             names.append(reference[5:])
     return [common / name for name in dict.fromkeys(names)]
-
-
-def _stamp(path: Path) -> str:
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return "-"
-    return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +210,8 @@ def inputs_of(workspace: Workspace) -> Inputs:
     broad = compiler.broad_of(
         map(compiler.globs_of, (*records, *(personal.records if personal is not None else ()))), edits
     )
-    config = workspace.config
     key = digest(
-        code_version(), workspace.kinds.fingerprint, config.inbox, str(half_life_days()),
-        str(config.raw.get("freshness")), str(_holdout(workspace)), str(compiler.settings_of(config)),
-        str(_min_relevance(workspace)),
+        code_version(), workspace.kinds.fingerprint, workspace.config.raw, half_life_days(),
         *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds),
         *(_line(workspace, reading, entry) for entry in entries), *sorted(broad),
         *(f"{path} {state.sha256}" for path, state in sorted(prose.states.items())),
@@ -267,7 +257,8 @@ def _causes(workspace: Workspace, records: Iterable[Record]) -> dict[str, str]:
 def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     from orbit_registry.matching.rejected import rejected_rows  # syncs that find nothing to do need no stemmer
 
-    half_life, windows = half_life_days(), volatility_windows(workspace.config)
+    config = workspace.config
+    half_life, windows = half_life_days(), volatility_windows(config)
     entries = {entry.path: entry for entry in inputs.entries}
     records = inputs.prose.filled(inputs.records)
     weights = _weights(workspace, inputs, records)
@@ -283,8 +274,9 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     parts += personal_parts(workspace, inputs.personal, parts)
     parts = compiler.with_breadth(sorted(parts, key=compiler.order_in), inputs.broad)
     content = compiler.pack(
-        parts, holdout=_holdout(workspace), settings=compiler.settings_of(workspace.config), unread=unread,
-        min_relevance=_min_relevance(workspace), weights=weights, successors=_successors(inputs.records),
+        parts, holdout=round(1_000_000 * config.setting("experiment", "holdout")), unread=unread,
+        settings=compiler.settings_of(config), min_relevance=config.setting("push", "min_relevance"),
+        weights=weights, successors=_successors(inputs.records),
     )  # fmt: skip
     return content, len(parts)
 
@@ -329,16 +321,6 @@ def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compil
         checksum = str(reader.checksum(content)) if is_compared else ""
     cause, is_trusted = inputs.causes.get(entry.path, ""), entry.path not in inputs.untrusted
     return compiler.Origin(mtime_ns, size, entry.pending, entry.has_body, checksum, cause, is_trusted)
-
-
-def _min_relevance(workspace: Workspace) -> float:
-    share: float = workspace.config.setting("push", "min_relevance")
-    return share
-
-
-def _holdout(workspace: Workspace) -> int:
-    share: float = workspace.config.setting("experiment", "holdout")
-    return round(1_000_000 * share)
 
 
 def stamps_of(workspace: Workspace) -> list[str]:
