@@ -6,7 +6,7 @@ from orbit_registry.hook.call import in_project
 from orbit_registry.hook.context import ASKS_AT_STOP, NOTES_TURNS
 from orbit_registry.hook.events import MOMENTS, NAME, NOTED, Event, append
 from orbit_registry.hook.index import ID, Index, open_index
-from orbit_registry.hook.project import content_of, record_in
+from orbit_registry.hook.project import readable_content, record_in
 from orbit_registry.hook.session import ASKED, FAILED, SessionLog
 
 TYPE_CHECKING = False
@@ -122,11 +122,7 @@ def note_loaded(root: str, path: str, session_log: "SessionLog | None") -> list[
 
 def loaded_ids(path: str) -> list[str]:
     """Return the ids in the mark that `orbit export rules` leaves in a file; empty without one."""
-    try:
-        text = content_of(path, LARGEST).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return []
-    for line in text.split("\n"):
+    for line in readable_content(path, LARGEST).decode("utf-8", "replace").split("\n"):
         if line.startswith(f"<!-- {MARK}") and line.endswith(" -->"):
             ids = line.removesuffix(" -->").partition(RECORDS)[2].split()
             return [record_id for record_id in ids[:MOST_LOADED] if _PLAIN.issuperset(record_id)]

@@ -61,10 +61,7 @@ def index_file(root: str) -> str:
         top = top.rpartition("/")[0]
     if top:
         git = f"{top}/.git"
-        try:
-            pointer = content_of(git, MAX_POINTER).decode("utf-8", "surrogateescape").strip()
-        except OSError:
-            pointer = ""  # it is a folder, or a link to one
+        pointer = readable_content(git, MAX_POINTER).decode("utf-8", "surrogateescape").strip()  # most are folders
         if pointer.startswith("gitdir:"):
             git = pointer.removeprefix("gitdir:").strip()
             git = git if git.startswith("/") else f"{top}/{git}"
@@ -142,6 +139,14 @@ def content_of(path: str, most: int) -> bytes:
         posix.close(handle)
 
 
+def readable_content(path: str, most: int) -> bytes:
+    """Return the first bytes of a file; none of a folder, a link, or what can't be read."""
+    try:
+        return content_of(path, most)
+    except (OSError, ValueError):
+        return b""
+
+
 def prune(root: str, now: float, *names: str) -> None:
     """Remove files of a folder below the state that have not changed for `KEPT_DAYS`."""
     folder = private_folder(root, *names)
@@ -154,7 +159,7 @@ def prune(root: str, now: float, *names: str) -> None:
 
 
 HOSTS = "hosts"
-LONGEST = 1000
+LONGEST, LONGEST_NOTE = 1000, 4096  # characters of two ids, bytes of a file that is read
 SESSION_ID = b"ORBIT_SESSION_ID"
 DEEPEST = 16  # most ancestors of a process that are examined
 _SHELLS = frozenset(
@@ -179,7 +184,7 @@ def note_host_session(root: str, session: str, agent: str = "") -> None:
             return
         content = f"{process[2]}\n{session}\n{agent}\n".encode("utf-8", "surrogatepass")
         folder = private_folder(root, "log", HOSTS)
-        if _content(f"{folder}/{number}") != content:
+        if readable_content(f"{folder}/{number}", LONGEST_NOTE) != content:
             _write(f"{folder}/{number}", content)
     except OSError:
         return
@@ -196,7 +201,7 @@ def session_of_process(root: str) -> tuple[str, str] | None:
         process = _process(number) if number else None
         if process is None:
             return None
-        lines = _content(f"{folder}/{number}").decode("utf-8", "surrogatepass").split("\n")
+        lines = readable_content(f"{folder}/{number}", LONGEST_NOTE).decode("utf-8", "surrogatepass").split("\n")
         if len(lines) == 4 and lines[0] == process[2] and lines[1]:
             return lines[1], lines[2]
         number = process[1]
@@ -205,19 +210,12 @@ def session_of_process(root: str) -> tuple[str, str] | None:
 
 def _process(number: int) -> tuple[bytes, int, str] | None:
     """Return a process's name, its parent's id and its start time; None without `/proc`."""
-    stat = _content(f"/proc/{number}/stat")
+    stat = readable_content(f"/proc/{number}/stat", LONGEST_NOTE)
     _, _, name = stat[: stat.rfind(b")")].partition(b"(")
     fields = stat[stat.rfind(b")") + 1 :].split()
     if len(fields) < 20 or not fields[1].isdigit():
         return None
     return name, int(fields[1]), fields[19].decode("ascii", "replace")
-
-
-def _content(path: str) -> bytes:
-    try:
-        return content_of(path, 4096)
-    except OSError:
-        return b""
 
 
 def _write(path: str, content: bytes) -> None:

@@ -2,7 +2,7 @@
 
 from orbit_registry.hook import call as calls
 from orbit_registry.hook.index import checksum
-from orbit_registry.hook.project import content_of
+from orbit_registry.hook.project import readable_content
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,15 +174,9 @@ def edits_in(arguments: "Payload", path: str, root: str, folder: str = "") -> "I
         whole, old = calls.field(edit, *WHOLE)[:LONGEST_FILE], calls.field(edit, *OLD)
         new = whole or calls.field(edit, *PART)[:LONGEST_FILE]
         if file and new:
-            current = _current_text(f"{root}/{file}") if whole and not old else ""
+            content = readable_content(f"{root}/{file}", LONGEST_FILE) if whole and not old else b""
+            current = content.decode("utf-8", "replace")
             yield file, new, old or (current if current != new else "")
-
-
-def _current_text(path: str) -> str:
-    try:
-        return content_of(path, LONGEST_FILE).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""
 
 
 def _hunks(patch: str) -> "Iterator[tuple[str, str, str]]":
