@@ -43,8 +43,8 @@ class SyncResult:
     unchanged: int
     digest: str
     path: Path
-    seconds: float
     built: bool
+    seconds: float = 0.0  # of the snapshot and the push index together
     index: IndexSync | None = None  # what was done to the push index; None where it was not asked for
 
     def as_data(self) -> dict[str, object]:
@@ -105,7 +105,6 @@ def last_built(workspace: Workspace) -> float | None:
 
 def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = False) -> SyncResult:
     """Bring the snapshot alone up to date with what was read. Raises what `sync` does."""
-    began = time.perf_counter()
     prose = ProseReading(workspace, reading.entries, reading.documents)
     skills, commit = read_skills(workspace)[0], workspace.git.commit("HEAD")
     inputs = _inputs(workspace, commit, reading, prose, skills)
@@ -118,10 +117,8 @@ def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = Fal
                 # DuckDB and the rows cost more to import than it costs to find that nothing changed.
                 from orbit_registry.snapshot.export import local_rows
 
-                rows = local_rows(workspace, reading, prose, skills)
-                result = _publish(workspace, folder, rows, commit, inputs)
-                return replace(result, seconds=time.perf_counter() - began)
-    return SyncResult(0, 0, 0, state.records, state.digest, folder / state.file, time.perf_counter() - began, False)
+                return _publish(workspace, folder, local_rows(workspace, reading, prose, skills), commit, inputs)
+    return SyncResult(0, 0, 0, state.records, state.digest, folder / state.file, built=False)
 
 
 def _inputs(
@@ -165,7 +162,6 @@ def _publish(workspace: Workspace, folder: Path, rows: Rows, commit: str | None,
         unchanged=len(rows.hashes) - added - changed,
         digest=digest,
         path=path,
-        seconds=0.0,
         built=True,
     )
 
