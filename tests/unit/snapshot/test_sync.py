@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from orbit_registry.errors import LockTimeoutError, SnapshotError, WriteError
+from orbit_registry.errors import LockTimeoutError, RefusedError, SnapshotError, WriteError
 from orbit_registry.registry import Registry
 from orbit_registry.snapshot.export import STORAGE, export_snapshot
 from orbit_registry.snapshot.query import query
@@ -273,10 +273,29 @@ def test_parquet_has_a_file_a_table(filled: Any, tmp_path: Path) -> None:
 
 def test_an_export_replaces_an_older_one(filled: Any, tmp_path: Path) -> None:
     out = tmp_path / "out.duckdb"
-    out.write_text("old", "utf-8")
-    export_snapshot(filled.workspace, out)
+    out.touch()
+    for _ in ("an empty file", "an export"):
+        export_snapshot(filled.workspace, out)
     with duckdb.connect(str(out), read_only=True) as connection:
         assert connection.execute("SELECT count(*) FROM records").fetchall() == [(1,)]
+
+
+def test_an_export_replaces_no_other_file(filled: Any, tmp_path: Path) -> None:
+    for content in (b"hi\n", b"12345678", b"# A longer text\n"):
+        (tmp_path / "notes.md").write_bytes(content)
+        with pytest.raises(RefusedError, match=r"notes\.md exists and is not a DuckDB file"):
+            export_snapshot(filled.workspace, tmp_path / "notes.md")
+        assert (tmp_path / "notes.md").read_bytes() == content
+
+
+def test_an_export_into_a_closed_folder_names_the_permissions(
+    filled: Any, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    (tmp_path / "closed").mkdir(mode=0o555)
+    request.getfixturevalue("unprivileged")
+    with pytest.raises(WriteError, match="permission denied") as raised:
+        export_snapshot(filled.workspace, tmp_path / "closed" / "out.duckdb")
+    assert raised.value.hint == "check the owner and the permissions of the folder"
 
 
 def test_an_export_that_cannot_be_written_leaves_nothing(filled: Any, tmp_path: Path) -> None:

@@ -356,6 +356,8 @@ def export_snapshot(
             raise IsADirectoryError(21, "is a folder", str(file))
         if file.exists() and not _is_database(file):
             raise RefusedError(f"{file} exists and is not a DuckDB file", hint="give another name, or remove it first")
+        temporary.touch()  # DuckDB would not say which error of the system it met
+        temporary.unlink()
         with engine() as connection, new_database(connection, temporary, rows):
             connection.execute(f"SET force_compression = '{COMPRESSION}'")
             tables = {table: rows.shared.get(table, ()) for table in CONTENT}
@@ -417,9 +419,10 @@ def local_rows(workspace: Workspace, reading: Reading, prose: ProseReading, skil
 
 
 def _is_database(file: Path) -> bool:
-    """Say whether a file is an earlier export: DuckDB writes its mark at the ninth byte."""
+    """Say whether a file is empty or an earlier export: DuckDB writes its mark at the ninth byte."""
     with file.open("rb") as content:
-        return content.read(12)[8:] in (b"DUCK", b"")
+        head = content.read(12)
+    return not head or head[8:] == b"DUCK"
 
 
 def _write_parquet(connection: duckdb.DuckDBPyConnection, folder: Path, tables: Iterable[str]) -> list[Path]:
