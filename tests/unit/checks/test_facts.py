@@ -13,6 +13,7 @@ from orbit_registry.matching.sync import sync_index
 from orbit_registry.registry import Registry
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
+from orbit_registry.review.changes import compare
 from orbit_registry.workspace.workspace import open_workspace
 
 Git = Callable[..., str]
@@ -109,7 +110,10 @@ def test_without_git_installed_the_gate_runs(project: Path, monkeypatch: pytest.
     monkeypatch.setenv("PATH", str(tmp_path))
     outcome = Registry.open(project).check()
     assert outcome.ok
-    assert "ORB290" in {diagnostic.code for diagnostic in outcome.diagnostics}
+    unchecked = [diagnostic.message for diagnostic in outcome.diagnostics if diagnostic.code == "ORB290"]
+    assert any("git is not installed" in message for message in unchecked)
+    with pytest.raises(GitError, match="git is not installed"):
+        compare(open_workspace(project), "main")
 
 
 def git_killed_at(question: str, folder: Path) -> Path:
