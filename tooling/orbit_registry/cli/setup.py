@@ -122,7 +122,7 @@ def _setup_text(report: SetupReport, would: str) -> str:
 
 
 @click.command("import")
-@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.argument("path", type=click.Path(path_type=Path))
 @click.option(
     "--from", "source", default="auto", show_default=True, metavar="FORMAT",
     help="Which tool wrote it: auto, orbit, madr or nygard.",
@@ -142,7 +142,7 @@ def import_records(path: Path, source: str, assume: str | None, dry_run: bool, v
     orbit import docs/decisions --dry-run
     orbit import docs/decisions --assume accepted
     """
-    report = Registry.import_from(path.resolve(), source, assume=assume, dry_run=dry_run)
+    report = Registry.import_from(path, source, assume=assume, dry_run=dry_run)
     emit(output, report.as_data(), report.text(verbose=verbose), next_commands=["orbit check", "orbit list"])
 
 

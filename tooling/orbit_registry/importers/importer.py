@@ -1,5 +1,6 @@
 """Import from other tools: the importers by name, choosing one, and the baseline of the imported findings."""
 
+import os
 import pkgutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import Protocol
 
 import orbit_registry.importers
 from orbit_registry.checks import engine
-from orbit_registry.errors import UsageError, plural
+from orbit_registry.errors import UsageError, did_you_mean, plural
 from orbit_registry.importers.documents import DocumentImporter
 from orbit_registry.operations.import_report import NO_FORMAT, TakeoverReport
 from orbit_registry.workspace.workspace import Workspace, find_workspace
@@ -45,9 +46,11 @@ def import_from(
     if source != "auto" and source not in formats:
         raise UsageError(f"there is no import format {source!r}", hint=f"one of auto, {', '.join(formats)}")
     folder = (start or Path.cwd()).resolve()
-    target = path if path.is_absolute() else folder / path
+    target = Path(os.path.realpath(folder / path))
     if not target.exists():
-        raise UsageError(f"{path} is not there", hint="name a folder or a document")
+        missing = next(part for part in (target, *target.parents) if part.parent.is_dir())
+        near = did_you_mean(missing.name, sorted(file.name for file in missing.parent.glob("*")), "`")
+        raise UsageError(f"{path} is not there", hint=f"{near}name a folder or a document")
     if source == "auto":
         detected = (importer for importer in formats.values() if importer.detects(target))
         importer = next(detected, DocumentImporter(NO_FORMAT))
@@ -58,7 +61,8 @@ def import_from(
 
 def import_and_baseline(path: Path, source: str, *, assume: str | None = None, dry_run: bool) -> TakeoverReport:
     """Import from a path and accept the older findings; the report says how many."""
-    folders = dict.fromkeys((Path.cwd(), path if path.is_dir() else path.parent))
+    target = Path(os.path.realpath(path))
+    folders = dict.fromkeys((Path.cwd(), target if target.is_dir() else target.parent))
     present = {folder: workspace for folder in folders if (workspace := _workspace_at(folder)) is not None}
     before = {folder: engine.run(workspace).diagnostics for folder, workspace in present.items()}
     roots: set[Path] = set()
