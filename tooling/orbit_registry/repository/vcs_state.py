@@ -62,6 +62,7 @@ class VcsState:
     body_files: frozenset[str] = frozenset()  # body files in folders of decisions: `body.md`, `imported-body.md`
     documents_gone: frozenset[str] = frozenset()  # missing documents of records
     unknown_folders: Mapping[str, str] = field(default_factory=dict)
+    no_folders: tuple[str, ...] = ()
     """Folders in `.orbit/` of no kind that have records, with the folder of the records' kind."""
 
 
@@ -101,6 +102,7 @@ def collect_vcs_state(
         body_files=frozenset(_body_files(workspace.root, entries)),
         documents_gone=frozenset(missing_files(workspace.root, documents)),
         unknown_folders=unknown_folders(workspace),
+        no_folders=tuple(_no_folders(workspace)),
     )
 
 
@@ -114,6 +116,8 @@ class _Base:
 def _tracked(git: Git, unavailable: list[UnavailableInfo]) -> list[str] | None:
     try:
         tracked = git.tracked()
+        if tracked is None:
+            git.run("version")  # fails where git is not installed
     except GitStoppedError:
         raise
     except GitError as error:
@@ -121,7 +125,7 @@ def _tracked(git: Git, unavailable: list[UnavailableInfo]) -> list[str] | None:
         return None
     if tracked is None:
         message = "not in a git repository: can't tell which records changed, nor which globs match no tracked file"
-        unavailable.append(UnavailableInfo(message, "run it in a git work tree, with git installed"))
+        unavailable.append(UnavailableInfo(message, "run it in a git work tree"))
     return tracked
 
 
@@ -262,6 +266,14 @@ def unknown_folders(workspace: Workspace) -> dict[str, str]:
         for kind in workspace.kinds
         if any((workspace.orbit / name).glob(f"{kind.prefix}*/{kind.name}.yaml"))
     }
+
+
+def _no_folders(workspace: Workspace) -> Iterator[str]:
+    """Yield the configured folders of decisions that are none; the one for new decisions may be missing."""
+    root, adr = workspace.root, workspace.config.adr
+    yield from (folder for folder in adr.folders if not (root / folder).is_dir())
+    if (root / adr.folder).is_file():
+        yield adr.folder
 
 
 def missing_files(root: Path, documents: Iterable[str]) -> Iterator[str]:

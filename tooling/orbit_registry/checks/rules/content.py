@@ -150,10 +150,13 @@ def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
         if offsets:
             more = f" ({len(offsets)} of them)" if len(offsets) > 1 else ""
             message = f"{record.id} still holds a prompt of its template{more}"
+            places = [context.in_prose(record, offset) for offset in offsets]
+            lines = ", ".join(str(place.position.line) for place in places if place.position)
+            hint = f"{template_prompt.hint}: lines {lines}" if more else None
             is_live = record.kind.in_document and record.phase == "live"
             is_empty = is_live and context.wordings[record.path].strip() == record.title
             severity = binding(record, Severity.ERROR if is_empty else Severity.WARNING)
-            yield template_prompt.at(context.in_prose(record, offsets[0]), message, severity=severity, record=record)
+            yield template_prompt.at(places[0], message, severity=severity, hint=hint, record=record)
 
 
 CHARACTERS_A_TOKEN = 4

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from orbit_registry.checks.check import Check, Run, check
-from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.check import Check, Run, all_checks, check
+from orbit_registry.checks.context import CheckContext, position_in
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.workspace.workspace import CONFIG
 
 _CODES = (
     ("ORB101", "unreadable-file", "A record's file can't be read.", "make it a readable UTF-8 file, or delete it"),
@@ -47,3 +48,18 @@ def unknown_folder(context: CheckContext) -> Iterator[Diagnostic]:
         message = f"no kind has the folder `{name}`: the records in it are not read"
         hint = f"did you mean `{folder}`? Move its records to .orbit/{folder}/"
         yield unknown_folder.at(Location(f".orbit/{name}"), message, hint=hint)
+
+
+@check("ORB112", Severity.WARNING, "correct it in .orbit/config.yaml, or take it out")
+def configured_nothing(context: CheckContext) -> Iterator[Diagnostic]:
+    """The configuration names a check or a folder that is not there."""
+    codes = {check.code for check in all_checks()}
+    text = context.text(CONFIG) or ""
+    for index, code in enumerate(context.config.setting("checks", "ignore")):
+        if code not in codes:
+            location = Location(CONFIG, position_in(text, ("checks", "ignore", index)))
+            yield configured_nothing.at(location, f"checks.ignore names {code}, and no check has that code")
+    for folder in context.facts.no_folders:
+        key = "folders" if folder in context.config.adr.folders else "folder"
+        message = f"adr.{key} names `{folder}`, and no folder is there"
+        yield configured_nothing.at(Location(CONFIG, position_in(text, ("adr", key))), message)

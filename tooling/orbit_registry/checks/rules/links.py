@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from orbit_registry.checks.check import check
-from orbit_registry.checks.context import CheckContext, binding, is_ours
+from orbit_registry.checks.context import CheckContext, binding, is_ours, position_in
 from orbit_registry.formats.position import Pointer
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.ids import OVERRIDES
@@ -317,7 +317,8 @@ def _rewritten(context: CheckContext, record: Record, data: Mapping[str, object]
 @check("ORB310", Severity.ERROR, "`orbit fleet update` fetches the records and pins them")
 def inherited_copy(context: CheckContext) -> Iterator[Diagnostic]:
     """The copy of inherited records is missing, or it is not the one that the configuration pins."""
-    for source in context.config.extends:
+    text = context.text(CONFIG) if context.config.extends else None
+    for index, source in enumerate(context.config.extends):
         current, folder = context.copies.get(source.name, copy_digest(())), f"{INHERITED}/{source.name}"
         if current == source.digest:
             continue
@@ -328,7 +329,8 @@ def inherited_copy(context: CheckContext) -> Iterator[Diagnostic]:
         else:
             message = f"{folder} is not the copy of {source.name} that `extends` pins"
         hint = f"`orbit fleet update {source.name}` fetches the records and pins them"
-        yield inherited_copy.at(Location(CONFIG), message, hint=hint)
+        position = position_in(text, ("extends", index)) if text is not None else None
+        yield inherited_copy.at(Location(CONFIG, position), message, hint=hint)
 
 
 @check("ORB311", Severity.ERROR, "correct the id, or remove the line; `orbit list --all` shows the ids there are")
