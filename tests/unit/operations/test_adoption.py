@@ -1,5 +1,6 @@
 """Records for decisions in documents: which are made, what the report says, and how they follow a new name."""
 
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -177,7 +178,7 @@ def test_a_proposed_successor_that_both_documents_name_is_one(
     assert not {"x-unresolved"} & {*old.data, *new.data}
 
 
-@pytest.mark.parametrize(("old", "new"), [("20260101-a.md", "20260101-b.md"), ("0001-a.md", "0007-a.md")])
+@pytest.mark.parametrize(("old", "new"), [("20260101-a.md", "20260101-b.md"), ("0001-a.md", "0007 a.md")])
 def test_a_renamed_document_gets_no_second_record(workspace: Workspace, write: Write, old: str, new: str) -> None:
     write(old, "A")
     backfill(workspace)
@@ -186,7 +187,7 @@ def test_a_renamed_document_gets_no_second_record(workspace: Workspace, write: W
     (left,) = backfill(workspace).of("left")
 
     assert (left.record, len(records(workspace))) == ("ADR-0001", 1)
-    command = f"`orbit adr backfill --moved docs/adr/{old} docs/adr/{new}`"
+    command = f"`{shlex.join(('orbit', 'adr', 'backfill', '--moved', f'docs/adr/{old}', f'docs/adr/{new}'))}`"
     assert command in left.reason
     assert [item.hint for item in engine.run(workspace).diagnostics if item.code == "ORB703"] == [command]
 

@@ -93,6 +93,7 @@ def test_a_text_that_states_what_the_head_states_is_refused(registry: Registry, 
             with pytest.raises(RefusedError) as raised:
                 add(registry, "Given", style, case["text"])
             assert case["refused"] in raised.value.message
+            assert case.get("hint", "") in (raised.value.hint or "")
     assert heads(registry) == []
     assert add(registry, "Next", "log") == "ADR-0001"
 

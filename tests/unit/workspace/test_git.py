@@ -175,4 +175,5 @@ def test_dates_of_a_file_follow_its_moves(git_repo: Path, git: Run, monkeypatch:
 def test_pages_of_a_built_site_are_not_among_the_files() -> None:
     paths = ["site.md", "site/.orbit-site.json", "site/adrs/ADR-0001/index.md", "src/a.py"]
     paths += ["manual/search/search_index.json", "manual/adr/0001-use-x/index.html", "manual/notes.md"]
-    assert without_sites(paths) == ["site.md", "src/a.py"]
+    paths += ["manual/404.html", "docs/search/search_index.json", "docs/adr/0001-use-x.md"]
+    assert without_sites(paths) == ["site.md", "src/a.py", *paths[-2:]]

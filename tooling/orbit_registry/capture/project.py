@@ -122,7 +122,7 @@ def read_command(text: str, root: str = "") -> CommandLine:
             prefix, names = prefix + settings[0], names + settings[1]
         elif program in ("source", ".") and len(piece) == 2 and _ENVIRONMENT.match(piece[1]):
             prefix = [f"source {piece[1]} &&", *prefix]
-        elif (way := _project_command(piece)) is not None:
+        elif (way := _project_command(_from_root(piece, root) if not folder else piece)) is not None:
             command = " ".join([*prefix, way.words])
             ways.append(replace(way, words=command, names=(*names, *way.names), folder=folder))
         elif program not in _NEUTRAL:
@@ -137,6 +137,18 @@ def _folder(folder: str, path: str, root: str) -> str | None:
     if result == ".":
         return ""
     return result if _FOLDER.match(result) and (root or path[:1] != "/") else None
+
+
+def _from_root(words: Sequence[str], root: str) -> list[str]:
+    """Return the words of a command with the folder of a part from the root; the root itself is no part."""
+    result: list[str] = []
+    for option, word in pairwise(("", *words)):
+        path = _folder("", word, root) if option in _PARTS and word[:1] == "/" else None
+        if path == "":
+            result.pop()
+        else:
+            result.append(path or word)
+    return result
 
 
 def _settings(words: Iterable[str]) -> tuple[list[str], list[str]]:

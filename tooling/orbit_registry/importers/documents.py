@@ -26,7 +26,7 @@ from orbit_registry.operations.adoption import NO_ENTRY, adopt, reason_for_none
 from orbit_registry.operations.document_facts import is_of_feature
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, SKIPPED_FOLDERS, read_text, walk
-from orbit_registry.workspace.git import without_sites
+from orbit_registry.workspace.git import built_sites
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace
 
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
@@ -46,6 +46,7 @@ _OF_AGENTS = re.compile(
 )
 """Files where other tools keep instructions and memory of agents."""
 _MEMORY = "an agent's memory or rules"
+_BUILT_SITE = "a built site, whose pages are copies; nothing to do"
 _SUBMODULE = "another repository within this one: import its decisions there"
 
 
@@ -129,6 +130,9 @@ def _select(workspace: Workspace, within: str, outcomes: list[import_report.Outc
         yield within
         return
     files = _files(workspace, within)
+    sites = built_sites(files)
+    outcomes += (import_report.Outcome("left", site, None, _BUILT_SITE) for site in sites)
+    files = [path for path in files if not path.startswith(sites)]
     decision_folders = {posixpath.dirname(path) for path in files if is_markdown(path) and _names_decisions(path)}
     for path in files:
         if not is_markdown(path):
@@ -204,7 +208,7 @@ def _files(workspace: Workspace, within: str) -> list[str]:
     if workspace.git.top is not None:
         options = ("--cached", "--others", "--exclude-standard", "--", within or ".")
         with contextlib.suppress(GitError):
-            names = {*without_sites(workspace.git.run_names("ls-files", "-z", *options))}
+            names = {*workspace.git.run_names("ls-files", "-z", *options)}
             skipped = SKIPPED_FOLDERS | _OURS
             present = (name for name in names if os.path.lexists(workspace.root / name))
             return sorted(name for name in present if not skipped & set(name.split("/")))

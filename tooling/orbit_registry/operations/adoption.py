@@ -13,8 +13,8 @@ from functools import partial
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
 from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
-from orbit_registry.formats.adr.model import FOLDER, AdrFile, is_same_title
-from orbit_registry.formats.adr.reader import DATE_PROBLEMS, UNNAMED, with_date_order
+from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, is_same_title, title_key
+from orbit_registry.formats.adr.reader import DATE_PROBLEMS, UNNAMED, stated_statuses, with_date_order
 from orbit_registry.formats.adr.vocabulary import date_orders
 from orbit_registry.model.ids import new_uid, sequence_id
 from orbit_registry.model.kind import Kind
@@ -233,14 +233,34 @@ def _remarks(candidate: Candidate, renumber_reason: str | None, assume: str | No
     if _is_unstated(candidate):
         yield f"the document states no status, so it is `{assume}`, as `--assume` says" if assume else UNSTATED
     elif entry.status == "unknown":
-        flat = " ".join(entry.status_raw.split())
-        quoted = flat if len(flat) <= _QUOTED else f"{flat[:_QUOTED]}…"
-        yield f"the status `{quoted}` is not recognised, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that"
+        quoted = _quoted(entry.status_raw)
+        yield f"the status {quoted} is not recognised, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that"
+    yield from _status_remarks(entry)
+    if refused := [path for fact in entry.facts if fact.key == "refused_paths" for path in fact.values]:
+        more = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
+        step = "`orbit adr update ID --add-path GLOB` adds one"
+        yield f"`affects`: {_quoted(refused[0])}{more} left out; a scope takes 200 globs of `type: path`; {step}"
     for problem in [problem for problem in entry.problems if problem.code in DATE_PROBLEMS][:1]:
         yield f"{problem.message}, so the record has none; {problem.hint}"
     if entry.format == FOLDER:
         folder = posixpath.dirname(candidate.path)
         yield f"the document states no status; it is `{entry.status}`, as its folder's name says: {folder}"
+
+
+def _status_remarks(entry: AdrDocument) -> Iterator[str]:
+    for problem in entry.problems:
+        if problem.code == "adr-status-twice" and problem.position is not None:
+            yield f"line {problem.position.line}: {problem.message}; {problem.hint}"
+    others = [
+        status for status in stated_statuses(entry.facts, entry.format) if status not in (entry.status, "superseded")
+    ]
+    if others and entry.status not in ("superseded", "unknown"):
+        yield f"the document states `{entry.status}` and then `{others[0]}`; the first counts"
+
+
+def _quoted(text: str) -> str:
+    flat = " ".join(text.split())
+    return f"`{flat if len(flat) <= _QUOTED else f'{flat[:_QUOTED]}…'}`"
 
 
 def _implied(record: str, edge: Edge) -> Outcome:
@@ -300,7 +320,7 @@ class ExistingRecords:
     numbers: set[int]
     by_path: dict[str, list[Record]] = field(default_factory=dict)
     by_legacy: dict[str, list[Record]] = field(default_factory=dict)
-    gone: list[Record] = field(default_factory=list)  # records whose document is not there
+    gone: dict[str, list[Record]] = field(default_factory=dict)  # records whose document is not there, by `title_key`
     reread: list[tuple[Record, Candidate]] = field(default_factory=list)
     """Records whose documents were read again, with what these say now."""
 
@@ -315,7 +335,8 @@ def existing_records(workspace: Workspace, kind: Kind, records: RecordSet) -> Ex
         for name in record.legacy_ids:
             existing.by_legacy.setdefault(name, []).append(record)
     lost = [path for path in existing.by_path if not (workspace.root / path).exists()]
-    existing.gone = [record for path in lost for record in existing.by_path[path]]
+    for record in (record for path in lost for record in existing.by_path[path]):
+        existing.gone.setdefault(title_key(record.title), []).append(record)
     return existing
 
 
@@ -438,7 +459,7 @@ def _outcome_if_present(
     if name is not None and name in existing.by_legacy:
         ids = ", ".join(other.id for other in existing.by_legacy[name])
         return Outcome("present", candidate.label, ids, f"{name} is an earlier name of {ids}")
-    for lost in existing.gone:
+    for lost in existing.gone.get(title_key(candidate.entry.title), ()):
         if lost.source is not None and is_same_title(lost.title, candidate.entry.title):
             old = lost.source.path
             step = f"`orbit adr backfill --moved {shlex.quote(old)} {shlex.quote(candidate.path)}`"

@@ -34,7 +34,8 @@ _PROGRAM_KEYS = (
     r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
 )
 SITE_MANIFEST = ".orbit-site.json"  # the file that marks a folder as a built site
-_SITE_MARKS = (f"/{SITE_MANIFEST}", "/search/search_index.json")  # the second one is MkDocs' own
+_SITE_MARK, _MKDOCS_MARK = f"/{SITE_MANIFEST}", "/search/search_index.json"
+_MKDOCS_PAGES = ("404.html", "sitemap.xml")  # one of them is in each site that MkDocs built
 _SPECIAL = re.compile(r"[\\*?\[\]]| (?= *\Z)")  # characters with a meaning in a pattern of git
 _REPOSITORY_SCOPES = ("local", "worktree")
 _BORROWED = ("objects", "shallow")
@@ -342,8 +343,17 @@ class Git:
 def without_sites(paths: Iterable[str]) -> list[str]:
     """Return paths that are not in a built site, of Orbit or of MkDocs."""
     paths = list(paths)
-    sites = tuple({path.removesuffix(mark) + "/" for path in paths for mark in _SITE_MARKS if path.endswith(mark)})
+    sites = built_sites(paths)
     return [path for path in paths if not path.startswith(sites)] if sites else paths
+
+
+def built_sites(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the folders of built sites among the paths, each with a slash at its end."""
+    sites = {path.removesuffix(SITE_MANIFEST) for path in paths if path.endswith(_SITE_MARK)}
+    if folders := {path.removesuffix(_MKDOCS_MARK) for path in paths if path.endswith(_MKDOCS_MARK)}:
+        pages = {path for path in paths if path.endswith(_MKDOCS_PAGES)}
+        sites |= {f"{folder}/" for folder in folders if any(f"{folder}/{page}" in pages for page in _MKDOCS_PAGES)}
+    return tuple(sorted(sites))
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:

@@ -62,6 +62,14 @@ def test_a_new_status_keeps_the_style_of_the_old(name: str, status: str, old: st
     assert set_status(text, read_document(text, path).entries[0], status) == text.replace(old, new)
 
 
+@pytest.mark.parametrize("history", ["- Proposed\n- Accepted", "Proposed on 2021-01-01, accepted on 2021-02-01"])
+def test_a_history_of_statuses_stays(history: str) -> None:
+    text = case("status_twice")[0].replace("\nProposed\n", f"\n{history}\n")
+
+    assert set_status(text, only(text), "rejected") == text.replace("status: accepted", "status: rejected")
+    assert "adr-status-twice" not in [problem.code for problem in only(text).problems]
+
+
 def test_a_second_status_in_a_sentence_stays() -> None:
     text = case("status_twice")[0].replace("\nProposed\n", "\nProposed, as drafted by Ada.\n")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from itertools import pairwise
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.rules.links import DocumentSuccessors, changes_for, successors_in_document
-from orbit_registry.formats.adr.model import LONGEST_TITLE, AdrDocument, is_same_title
+from orbit_registry.formats.adr.model import LONGEST_TITLE, AdrDocument, is_same_title, title_key
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.model.ids import sequence_id
@@ -29,6 +30,7 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
     from orbit_registry.formats.adr.file_names import own_folders, owning_folder  # slow to import
 
     folders = own_folders(record.source.path for record in context.records if record.source is not None)
+    gone = _records_of_gone_documents(context)
     for document, entry in context.unclaimed:
         if (
             earlier_names(context, document, entry)
@@ -38,16 +40,17 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         name = f"ADR-{entry.number} ({entry.title})" if entry.number else f"`{entry.title}`"
         message = f"{name} has no record"
-        hint = f"`orbit check --fix` adds one, as does `orbit adr backfill {document.path}`"
+        hint = f"`orbit check --fix` adds one, as does `{shlex.join(('orbit', 'adr', 'backfill', document.path))}`"
         other = _with_its_number(context, document, entry)
         if other is not None:
             message = f"`{entry.title}` has no record, and its number is that of {other.id} ({other.title})"
             hint += "; it gets a new number and keeps the old one as a legacy id"
         is_fixable = document.path.isprintable()
         hint = hint if is_fixable else "give the file a name without line ends and control characters first"
-        for old in _lost(context, entry):
-            message = f"{name} has no record; {old.path} is gone, which had the text of a decision of this title"
-            hint, is_fixable = f"`orbit adr backfill --moved {old.path} {document.path}`", False
+        lost = (record for record in gone.get(title_key(entry.title), ()) if is_same_title(record.title, entry.title))
+        if old := next((record.source.path for record in lost if record.source is not None), ""):
+            message = f"{name} has no record; {old} is gone, which had the text of a decision of this title"
+            hint, is_fixable = _move_hint(old, document.path), False
         where, related = Location(document.path, entry.position), [context.in_entry(other)] if other else []
         yield entry_without_record.at(where, message, hint=hint, fixable=is_fixable, related=related)
 
@@ -62,13 +65,17 @@ def _with_its_number(context: CheckContext, document: Document, entry: AdrDocume
     return next(iter(context.records.with_id(sequence_id("ADR-", candidate.number))), None)
 
 
-def _lost(context: CheckContext, entry: AdrDocument) -> list[Source]:
-    """Return where the text of a record of the same title was, if its document is gone."""
-    sources = [(record, record.source) for record in context.records if context.facts.documents_gone]
-    return [
-        source for record, source in sources
-        if source and source.path in context.facts.documents_gone and is_same_title(record.title, entry.title)
-    ][:1]  # fmt: skip
+def _records_of_gone_documents(context: CheckContext) -> dict[str, list[Record]]:
+    """Return the records whose document is gone, by `title_key`."""
+    gone: dict[str, list[Record]] = defaultdict(list)
+    for record in context.records if context.facts.documents_gone else ():
+        if record.source is not None and record.source.path in context.facts.documents_gone:
+            gone[title_key(record.title)].append(record)
+    return gone
+
+
+def _move_hint(old: str, new: str) -> str:
+    return f"`{shlex.join(('orbit', 'adr', 'backfill', '--moved', old, new))}`"
 
 
 def _unread(context: CheckContext, document: Document, entry: AdrDocument) -> bool:
@@ -97,14 +104,17 @@ def earlier_names(context: CheckContext, document: Document, entry: AdrDocument)
 )
 def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
     """The file that holds a record's text is not there."""
+    entries: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for document, entry in context.unclaimed if context.facts.documents_gone else ():
+        entries[title_key(entry.title)].append((document.path, entry.title))
     for record in context.records if context.facts.documents_gone else ():
         source = record.source
         if source is not None and source.path in context.facts.documents_gone:
             message = f"{record.id} has its text in {source.path}, which is not there"
             pointer = ("source", "path") if record.kind.in_document else ("file" if "file" in record.data else "path",)
-            moved = (document.path for document, entry in context.unclaimed if is_same_title(record.title, entry.title))
-            new = next(moved, None) if record.kind.in_document else None
-            hint = f"`orbit adr backfill --moved {source.path} {new}`" if new else None
+            same = entries.get(title_key(record.title), ()) if record.kind.in_document else ()
+            new = next((path for path, title in same if is_same_title(record.title, title)), None)
+            hint = _move_hint(source.path, new) if new else None
             yield document_missing.at(context.at(record, *pointer), message, hint=hint, record=record)
 
 

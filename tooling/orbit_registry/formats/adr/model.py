@@ -143,11 +143,21 @@ class AdrFile:
 
 
 LONGEST_TITLE = 300
+_KEY_LENGTH = 100  # less than what is left of a title that was too long
 _MARKS = str.maketrans("", "", "`*_\\")
+
+
+def title_key(title: str) -> str:
+    """Return a key that titles share which `is_same_title` finds equal."""
+    return _bare_title(title)[:_KEY_LENGTH]
 
 
 def is_same_title(title: str, document_title: str) -> bool:
     """Say whether a title is what a document has, or the start of it where that is too long; marks don't count."""
-    ours, theirs = (" ".join(text.translate(_MARKS).split()).casefold() for text in (title, document_title))
+    ours, theirs = _bare_title(title), _bare_title(document_title)
     is_start = ours.endswith("…") and theirs.startswith(ours[:-1]) and len(document_title) > LONGEST_TITLE
     return ours == theirs or is_start
+
+
+def _bare_title(title: str) -> str:
+    return " ".join(title.translate(_MARKS).split()).casefold()

@@ -308,9 +308,18 @@ def _problems(
         )
 
 
+def stated_statuses(facts: Iterable[Fact], style: str) -> list[Status]:
+    """Return the known statuses that a style states, each once: two in a history such as `Proposed`, `Accepted`."""
+    texts = (fact.raw for fact in facts if fact.key == "statement" and fact.style == style)
+    statuses = (normalise_status(part)[0] for text in texts for part in _PARTS.split(text))
+    return [status for status in dict.fromkeys(statuses) if status != "unknown"]
+
+
 def repeated_statuses(facts: Iterable[Fact], winner: Fact | None) -> Iterator[Fact]:
-    """Yield the first known status in each style but the one that states the status that counts."""
+    """Yield the first known status in each style but the one that states the status that counts, and a history."""
+    facts = tuple(facts)
     styles = {winner.style if winner is not None else ""}
+    styles |= {style for style in {fact.style for fact in facts} if len(stated_statuses(facts, style)) > 1}
     for fact in facts:
         is_status = fact.key == "status" and fact.style not in styles and normalise_status(fact.raw)[0] != "unknown"
         if is_status and not (winner and winner.span.start < fact.span.end and fact.span.start < winner.span.end):
@@ -324,6 +333,7 @@ def _short(text: str) -> str:
 
 
 _DECISIONS = IdForms(("ADR-",))  # how decision documents refer to each other, in any repository
+_PARTS = re.compile(r"[,;\n]")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
 UNNAMED = "adr-entry-unnamed"  # code of the problem of a log's section that may be meant as an entry

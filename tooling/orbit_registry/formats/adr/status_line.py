@@ -20,6 +20,8 @@ _STRUCK = re.compile(r"~~.{1,200}?~~", re.DOTALL)
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
 _LISTED = re.compile(r"\s*[,/|·、，]\s*|\s+(?:or|oder|ou|o)\s+")
 _OPTIONS = re.compile(r"[\[({](?P<listed>[^\[\](){}]{8,300})[\])}](?!\()")
+_OPEN = re.compile(r"\s*(?:\[[^\]]*|\{[^}]*)\Z")
+"""A list that is never closed: `[accepted`, in a front matter that is no YAML."""
 _BOTH = re.compile(r"[^\w]*[ ](?:&|and|und|et|y|e)[ ][^\w]*")
 _CHOSEN = re.compile(r"(?P<mark>\*\*|__|\*|_|`)(?P<status>[^*_`]{2,60})(?P=mark)")
 _TAKEN_OVER = re.compile(r"[^。.；;]{0,100}(?<!未)(?:置き換え|置換|取代|替代|代替|替换|대체)(?!方案|案)")
@@ -50,6 +52,8 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     (`proposed | accepted`) and unknown words are `unknown`; a marked option is chosen. Struck text does not count, and
     of `Proposed → Accepted` the last status does.
     """
+    if _OPEN.match(raw):
+        return "unknown", ()
     text = _without_options(_STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))).strip()
     current = _ARROW.split(_WAS.sub(" ", text))[-1]
     listed = [_status(part.strip("*_`[]{}() ")) for part in _LISTED.split(_LINK.sub(r"\1", current))]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
 from functools import partial
 from urllib.parse import quote, unquote
 
@@ -24,6 +25,7 @@ from orbit_registry.formats.adr.vocabulary import KEY_OF, field_of, plain
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.markdown import Cell, Heading, Table, within
 from orbit_registry.formats.position import Span, YamlProblemError
+from orbit_registry.formats.untrusted import first_hidden
 
 _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
 _LINE_LEAD = re.compile(r"([ \t]{0,3}(?:[*+-][ \t]{1,4}|>[ \t]{0,3}))?(\*\*)?")
@@ -140,6 +142,9 @@ LINES = Style("line", _read_lines, _render_line, partial(_insert_line, _read_lin
 _PAIR = re.compile(r"^[ \t]*(?P<item>-[ \t]+)?(?P<key>target|kind|type)[ \t]*:[ \t]*(?P<value>[^\r\n]*)", re.MULTILINE)
 
 
+_MOST_PATHS, _LONGEST_PATH = 200, 500  # limits of a record's scope
+
+
 def _read_front_matter(header: Header) -> Iterator[Fact]:
     if header.in_log:
         return
@@ -149,8 +154,10 @@ def _read_front_matter(header: Header) -> Iterator[Fact]:
         if field.key.lower() in ("links", "relations"):
             yield from _typed_links(header.text, field)
         elif field.key.lower() == "affects":
-            paths = tuple(_affected_paths(field.line.of(header.text)))
-            yield Fact("paths", field.value, field.span, "front-matter", paths)
+            for name, globs in zip(
+                ("paths", "refused_paths"), _affected_paths(field.line.of(header.text)), strict=True
+            ):
+                yield Fact(name, field.value, field.span, "front-matter", tuple(globs))
         elif key == "status":
             yield from _status_value(header.text, field)
         elif key is not None:
@@ -178,17 +185,28 @@ def _status_value(text: str, field: Field) -> Iterator[Fact]:
             yield Fact("status_date", fact.raw, field.span, "front-matter")
 
 
-def _affected_paths(text: str) -> Iterator[str]:
-    """Yield the globs of `affects: [{type: path, pattern: "src/**"}]`; other types name no files."""
+def _affected_paths(text: str) -> tuple[list[str], list[str]]:
+    """Return the globs of `affects: [{type: path, pattern: "src/**"}]`, and what is none; other types name no files."""
     try:
         data = yaml.load(text)
     except YamlProblemError:
-        return
+        return [], [" ".join(text.split())]
     items = data.get("affects") if isinstance(data, dict) else None
-    for item in items if isinstance(items, list) else ():
-        pattern = item.get("pattern") if isinstance(item, dict) and item.get("type") == "path" else None
-        if isinstance(pattern, str) and isinstance(parse_glob(pattern), Glob):
-            yield pattern
+    globs: list[str] = []
+    refused: list[str] = []
+    for item in items if isinstance(items, list) else [items] if items else ():
+        kind, pattern = (item.get("type"), item.get("pattern")) if isinstance(item, dict) else (None, item)
+        if kind == "path" and isinstance(pattern, str) and len(globs) < _MOST_PATHS and _is_path_glob(pattern):
+            globs.append(pattern)
+        elif kind is None or kind == "path" or get_close_matches(str(kind), ["path"]):
+            refused.append(str(pattern))
+    selects = any(not glob.startswith("!") for glob in globs)
+    return (globs, refused) if selects else ([], [*globs, *refused])
+
+
+def _is_path_glob(text: str) -> bool:
+    is_short = len(text) <= _LONGEST_PATH and first_hidden(text) is None
+    return is_short and isinstance(parse_glob(text), Glob)
 
 
 def _typed_links(text: str, field: Field) -> Iterator[Fact]:

@@ -97,13 +97,18 @@ def refuse_restated(before: str, after: str, path: str) -> None:
             f"with this text {path} would no longer be read as the decisions it holds",
             hint="give the text's headings other words than those of a decision (`ADR-0001 — title`)",
         )
+    start = next((at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), len(before))
+    start = before.rfind("\n", 0, start) + 1  # where the prose begins
+    headings = parse_markdown(after).headings
     for old_entry, new_entry in zip(old.entries, new.entries, strict=True):
         known_facts = {(fact.key, fact.raw, fact.style) for fact in old_entry.facts}
         for fact in new_entry.facts:
             if fact.key in _STATED and (fact.key, fact.raw, fact.style) not in known_facts:
+                is_below = any(start <= heading.section.start < fact.span.start for heading in headings)
+                step = "take it out, or word it as prose" if is_below else "begin the text with a heading: `## Context`"
                 raise RefusedError(
                     f"`{_line(after, fact)}` in the text reads as the decision's {_STATED[fact.key]}",
-                    hint=f"take it out, or word it as prose; a decision's {_STATED[fact.key]} is stated by a command",
+                    hint=f"{step}; a decision's {_STATED[fact.key]} is stated by a command",
                 )
 
 
