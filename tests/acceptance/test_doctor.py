@@ -100,6 +100,28 @@ def test_an_installed_hook_is_run_judged_and_measured(workspace: Path, capsys: C
     assert (stats["calls"], stats["trials"]) == (0, 9)
 
 
+def test_a_trial_without_a_file_says_what_the_globs_lack(workspace: Path, capsys: Capture) -> None:
+    (record,) = workspace.glob(".orbit/learnings/*/learning.yaml")
+    assert run(["hook", "install", "claude"]) == 0
+    for before, after, message in (
+        ("README.md", "srcc/**", "`orbit check --code ORB502` lists the globs"),
+        ("paths:", "tags:", "no record has a glob yet"),
+    ):
+        record.write_text(record.read_text("utf-8").replace(before, after), "utf-8")
+        assert run(["hook", "test", "claude"]) == 0
+        assert message in capsys.readouterr().out
+
+
+def test_a_hook_that_may_not_write_is_not_installed_again(
+    workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["hook", "install", "claude", "--scope", "project"]) == 0
+    monkeypatch.setenv("PATH", os.defpath)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    problem = found(examined(capsys, 1), "problem", "hook")
+    assert "can't be written -> make the folder writable for the user who runs agents" in problem
+
+
 def test_a_hook_that_says_nothing_is_a_problem(
     workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

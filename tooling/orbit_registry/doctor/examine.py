@@ -181,8 +181,7 @@ def _program_exists(command: str) -> bool:
 def _derived(workspace: Workspace) -> Iterator[Finding]:
     if not is_writable(workspace.state / "log"):
         message = "a hook shows nothing here: it can't keep what a session was shown, for the folder may not be written"
-        step = "make the folder writable for the user who runs agents"
-        yield Finding("problem", "derived", message, str(workspace.state), step)
+        yield Finding("problem", "derived", message, str(workspace.state), MAKE_WRITABLE)
     index = open_index(workspace)
     cache = workspace.relative(workspace.cache_folder)
     if not isinstance(index, Index):
@@ -204,6 +203,8 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
     action = "was built now" if done.built else "is current"
     yield Finding("ok", "derived", f"the snapshot {action}", workspace.relative(done.path))
 
+
+MAKE_WRITABLE = "make the folder writable for the user who runs agents"
 
 COSTLY = 2.0
 """A silent call that costs more than so many times an interpreter that does nothing is too dear for each tool."""
@@ -260,12 +261,13 @@ def _try_hook(workspace: Workspace, state: HookState, hooks: Hooks) -> Iterator[
         return
     hooks.tried.append((state, result))
     if result.problems:
-        yield Finding("problem", "hook", f"{_hook_name(state)}: {'; '.join(result.problems)}", str(state.path), again)
+        step = again if is_writable(workspace.state / "log") else MAKE_WRITABLE
+        yield Finding("problem", "hook", f"{_hook_name(state)}: {'; '.join(result.problems)}", str(state.path), step)
         return
     spoke = (
         f"shows records at an edit of {result.path}"
         if result.path
-        else "is silent: no record is pushed for a tracked file"
+        else "is silent: no record is pushed for a file here"
     )
     proven = "" if state.agent.proven else "; unproven: no real session was seen to show it"
     message = f"{_hook_name(state)}: {spoke}, and its answer is what the agent takes{proven}"

@@ -1,5 +1,6 @@
 """Trial of an installed hook: run it as its agent would, judge the reply, measure the cost of a silent call."""
 
+import contextlib
 import json
 import os
 import resource
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.agents.agent import PATH, ROOT, SESSION, Agent
-from orbit_registry.errors import GitError
 from orbit_registry.hook.index import BROAD, Index, NoIndex
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.match import current_index
@@ -93,11 +93,12 @@ class _Call:
         )
 
     def forget(self) -> None:
-        self._ledger.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # on a read-only disk also a file that is not there
+            self._ledger.unlink()
 
 
 def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
-    """Run a command with the payload of an edit of a tracked file with a pushed record, if there is one."""
+    """Run a command with the payload of an edit of a file with a pushed record, if there is one."""
     path = _matched(workspace, current_index(workspace))
     call = _Call(workspace, agent, path or NOWHERE)
     started = time.monotonic()
@@ -171,11 +172,8 @@ def _at(reply: Any, way: tuple[str, ...]) -> Any:
 def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:
     if not isinstance(index, Index):
         return None
-    try:
-        files = workspace.git.tracked() or []
-    except GitError:
-        return None
-    for file in files:
+    tracked, untracked = workspace.git.files()
+    for file in [*(tracked or []), *untracked]:
         for hit in index.match(file):
             row = index.row(hit >> 32)
             if row is None or row.flags & BROAD or row.is_expired(time.time()):
