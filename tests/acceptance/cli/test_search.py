@@ -15,7 +15,7 @@ from orbit_registry.registry import Registry
 
 
 @pytest.mark.parametrize(
-    "text", ["postgres", "is ADR-0001 it's own?", "postgres at rest", "continue", "nothing-has-it", "0255"]
+    "text", ["postgres", "is ADR-0001 it's own?", "postgres at rest", "continue", "nothing-has-it", "0255", "#01"]
 )
 def test_a_question_in_sql_finds_the_same(shell: Any, text: str) -> None:
     shell.learn("Vacuum Postgres at night")
@@ -28,8 +28,8 @@ def test_a_question_in_sql_finds_the_same(shell: Any, text: str) -> None:
     hits = shell.data("search", text, "--budget", "deep" if "?" in text else "balanced")["hits"]
     ids = shell.data("query", sql)
 
-    if text == "0255":
-        assert [row["id"] for row in ids] == [rest]
+    if text in ("0255", "#01"):
+        assert [row["id"] for row in ids] == [rest if text == "0255" else "ADR-0001"]
     assert [(row["id"], round(row["score"], 4)) for row in ids] == [(hit["id"], round(hit["score"], 4)) for hit in hits]
     question = ToolCall(Registry.open(shell.root), Caller("agent", ""), {"sql": sql})
     assert read_tools.query(question).data["rows"] == ids

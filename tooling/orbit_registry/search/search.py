@@ -131,7 +131,7 @@ class Searcher:
         unknown = tuple(
             word
             for word, its in query.words.items()
-            if word.strip(MARKS) not in self._by_name and not any(map(self._index.holders, its))
+            if not any(map(self._index.holders, its)) and not self._named_by(word)
         )
         retired = tuple(filter(None, map(self._set.retirement, self._named(query))))
         return SearchResult(hits, max(number - len(hits), 0), unknown, budget.name, note=self._note, retired=retired)
@@ -241,10 +241,18 @@ class Searcher:
     def _named(self, query: Query) -> list[Record]:
         """Return the records whose ids the text names, and the closed ones whose title it is."""
         words = query.text.split()
-        names = dict.fromkeys(word.strip(MARKS) for word in words if "-" in word or len(words) == 1)
-        records = [record for name in names if (record := self._by_name.get(name)) is not None]
+        names = dict.fromkeys(word for word in words if "-" in word or len(words) == 1)
+        records = [record for name in names for record in self._named_by(name)]
         titled = self._by_title.get(_title(query.text), ())
         return records if any(record.phase != "closed" for record in titled) else [*records, *titled]
+
+    def _named_by(self, word: str) -> Sequence[Record]:
+        """Return the records that a word names: by an id, an earlier one, or a number such as `87` or `#0087`."""
+        name = word.strip(MARKS)
+        if name in self._by_name:
+            return (self._by_name[name],)
+        number = name.removeprefix("#")
+        return self._set.matches(number) if number.isdecimal() else ()
 
     @cached_property
     def _by_title(self) -> Mapping[str, Sequence[Record]]:

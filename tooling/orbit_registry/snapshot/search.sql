@@ -39,13 +39,16 @@ WITH parts AS (
     SELECT r.id AS name, r.id FROM records AS r
     UNION ALL
     SELECT l.legacy_id, l.record_id FROM legacy_ids AS l WHERE l.legacy_id NOT IN (SELECT r.id FROM records AS r)
+    UNION ALL
+    SELECT regexp_replace(r.id, '.*-0*([0-9]+)', '#\1'), r.id
+    FROM records AS r WHERE regexp_full_match(r.id, '[A-Z][A-Z0-9]*-[0-9]{4,9}')
 ), found AS (
     SELECT t.record_id AS id, sum(t.weight) / (SELECT sum(a.worth) FROM asked AS a) AS score
     FROM search_terms AS t JOIN asked AS a ON a.term = t.term
     GROUP BY t.record_id, t.part
     UNION ALL
     SELECT n.id, 1 FROM names AS n
-    WHERE n.name = trim(said, ' @edges@') OR (
+    WHERE n.name IN (trim(said, ' @edges@'), regexp_replace(trim(said, ' @edges@'), '^#?0*([0-9]+)$', '#\1')) OR (
         contains(n.name, '-') AND n.name IN (SELECT trim(unnest(regexp_extract_all(said, '\S+')), '@edges@'))
     )
 ), current AS ( -- what took the place of a closed record is found by its text
