@@ -117,10 +117,7 @@ class Registry:
     @cached_property
     def records(self) -> RecordSet:
         """Records with their prose."""
-        from orbit_registry.repository.documents import ProseReading
-
-        prose = ProseReading(self.workspace, self.reading.entries, self.reading.documents)
-        return prose.filled(self.collection.records)
+        return self.reading.prose.filled(self.collection.records)
 
     def get(self, any_id: str) -> Record:
         """Return a record by id or legacy id.

@@ -33,6 +33,11 @@ def test_the_nearest_workspace_wins(workspace_root: Path) -> None:
     assert find_workspace(inner).root == inner
 
 
+def test_a_root_is_absolute(workspace_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(workspace_root)
+    assert open_workspace(Path()).root == workspace_root
+
+
 @pytest.mark.parametrize("make", ["file", "link", "broken link"])
 def test_an_orbit_that_is_no_folder_is_said(tmp_path: Path, make: str) -> None:
     orbit = tmp_path / ".orbit"

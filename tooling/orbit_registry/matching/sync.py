@@ -202,7 +202,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     entries = _entries(reading)
     paths = {entry.path for entry in entries}
     records = [record for record in reading.collection.records if record.path in paths]
-    prose = ProseReading(workspace, entries, reading.documents)
+    prose = reading.prose
     edits = recent_edits(workspace, _tracked(workspace))
     causes = _causes(workspace, records)
     changed = untrusted(workspace, records)

@@ -18,7 +18,6 @@ from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.diagnostic import Diagnostic, from_error
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.repository.reader import RecordFolder
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, Folders, document_text, inside, read_text, walk
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -245,9 +244,8 @@ def _number(text: str) -> int | None:
 class ProseReading:
     """Prose of records in documents and body files: hashes at once, texts on demand."""
 
-    def __init__(self, workspace: Workspace, folders: Iterable[RecordFolder], documents: Iterable[str]) -> None:
+    def __init__(self, workspace: Workspace, bodies: Iterable[str], documents: Iterable[str]) -> None:
         self._workspace = workspace
-        bodies = (folder.body_path for folder in folders if folder.has_body)
         paths = [*filter(Folders(workspace.root).contain, sorted(set(documents))), *sorted(bodies)]
         states = workspace.cache.hashes(workspace.root, paths)
         self.states = {path: state for path, state in states.items() if state.error is None}

@@ -18,6 +18,7 @@ from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import Vote
 from orbit_registry.repository.codec import MISPLACED, decode_record, record_of
+from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.inherited import is_inheritable, namespaced, with_overrides
 from orbit_registry.repository.votes import BROKEN, parse_votes
 from orbit_registry.repository.votes import NAME as VOTES
@@ -104,7 +105,7 @@ class Reading:
     """State of all record files, and the records in them."""
 
     def __init__(self, workspace: Workspace, *, now: datetime | None = None) -> None:
-        self._root = workspace.root
+        self._workspace, self._root = workspace, workspace.root
         self._inherits = bool(workspace.config.extends)
         self._now = now or datetime.now(UTC)
         self._problems: dict[str, list[Diagnostic]] = {}
@@ -160,6 +161,12 @@ class Reading:
     def documents(self) -> set[str]:
         """The documents that records name."""
         return {path for entry in self.entries if (path := self.document_of(entry)) is not None}
+
+    @cached_property
+    def prose(self) -> ProseReading:
+        """The prose of the records."""
+        bodies = (entry.body_path for entry in self.entries if entry.has_body)
+        return ProseReading(self._workspace, bodies, self.documents)
 
     @cached_property
     def collection(self) -> Collection:

@@ -14,7 +14,6 @@ from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.codec import data_in
-from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.ids import short_name
 from orbit_registry.repository.reader import Reading
 from orbit_registry.workspace.git import Git, without_sites
@@ -147,9 +146,8 @@ def _commit(git: Git, revision: str) -> str:
 def _records(folder: Path) -> RecordSet:
     if not (folder / ORBIT).is_dir():
         return RecordSet(())
-    workspace = open_workspace(folder)
-    reading = Reading(workspace)
-    return ProseReading(workspace, reading.entries, reading.documents).filled(reading.collection.records)
+    reading = Reading(open_workspace(folder))
+    return reading.prose.filled(reading.collection.records)
 
 
 def _matches(workspace: Workspace, files: Iterable[str]) -> list[Match]:

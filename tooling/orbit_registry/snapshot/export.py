@@ -379,7 +379,7 @@ def export_snapshot(
 
 def shared_rows(workspace: Workspace, reading: Reading, *, unfiltered: bool, only_shown: bool = False) -> Rows:
     """Return the rows of what others may read; with `only_shown` of what the site has pages for."""
-    prose = ProseReading(workspace, reading.entries, reading.documents)
+    prose = reading.prose
     inbox = f"{workspace.relative(workspace.inbox)}/" if workspace.config.inbox == "local" else ""
     shared = [record for record in reading.collection.records if not (inbox and record.path.startswith(inbox))]
     if only_shown:

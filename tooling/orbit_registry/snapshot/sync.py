@@ -105,7 +105,7 @@ def last_built(workspace: Workspace) -> float | None:
 
 def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = False) -> SyncResult:
     """Bring the snapshot alone up to date with what was read. Raises what `sync` does."""
-    prose = ProseReading(workspace, reading.entries, reading.documents)
+    prose = reading.prose
     skills, commit = read_skills(workspace)[0], workspace.git.commit("HEAD")
     inputs = _inputs(workspace, commit, reading, prose, skills)
     folder = make_cache_folder(workspace)

@@ -245,6 +245,7 @@ def has_only_state(orbit: Path) -> bool:
 
 def open_workspace(root: Path) -> Workspace:
     """Return the workspace with this root."""
+    root = root.resolve()
     orbit = root / ORBIT
     config_file = orbit / "config.yaml"
     if not config_file.exists():
