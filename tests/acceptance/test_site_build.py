@@ -172,6 +172,16 @@ def test_every_page_has_an_icon(demo: tuple[Path, Path, SiteResult]) -> None:
     assert [page for page in pages if 'rel="icon"' not in page.read_text("utf-8")] == []
 
 
+def test_no_two_pages_have_the_same_title(demo: tuple[Path, Path, SiteResult]) -> None:
+    titles = Counter(
+        match[1]
+        for page in demo[1].rglob("*.html")
+        if "legacy" not in page.parts and (match := re.search(r"<title>(.*?)</title>", page.read_text("utf-8")))
+    )
+    assert len(titles) > 20
+    assert [title for title, count in titles.items() if count > 1] == []
+
+
 def digest(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -201,6 +211,10 @@ def test_a_document_that_is_not_utf8_is_named_in_every_build(tmp_path: Path) -> 
         assert [(str(problem.location), problem.hint) for problem in problems] == [
             ("docs/adr/0001-use-git.md:3:4", "save the file as UTF-8")
         ]
+    file.write_text(file.read_text("utf-8").replace(source, ""), "utf-8")
+    file.with_name("body.md").write_bytes(b"Caf\xe9\n")
+    problems = [problem for problem in build(root, out).diagnostics if problem.code == "SITE392"]
+    assert [str(problem.location) for problem in problems] == [".orbit/adrs/ADR-0005/body.md:1:4"]
 
 
 def test_a_site_has_the_database_if_asked(tmp_path: Path) -> None:

@@ -376,12 +376,14 @@ class ProseLoader:
         return self.publication.text(self._with_prose(record).prose)
 
     def findings(self, record: Record, diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """Return what is wrong with a record's text: that its document can't be read, and the findings in its prose.
+        """Return what is wrong with a record's text: that its file can't be read, and the findings in its prose.
 
         Findings in a field's text get the lines of the record's file, where that text is edited.
         """
-        unreadable = self._problems.get(record.source.path) if record.source else None
-        if unreadable:
+        path = record.source.path if record.source else record.body_path
+        if record.kind.in_document:
+            self.documents.by_path.get(path)  # reads it, where it is a body file
+        if unreadable := self._problems.get(path):
             return (unreadable, *diagnostics)
         if not diagnostics or not record.kind.in_record:
             return tuple(diagnostics)
