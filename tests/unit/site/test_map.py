@@ -62,6 +62,13 @@ def test_a_chain_leads_from_the_last_to_the_first() -> None:
     assert numbers(records) == [(1499 - number, number) for number in range(1499, 0, -1)]
 
 
+def test_an_override_that_supersedes_is_one_line() -> None:
+    overrides = {"supersedes": [name(1)], "links": [{"rel": "overrides", "to": name(1)}]}
+    records = [decision(1, status="superseded", superseded_by=[name(2)]), decision(2, **overrides)]
+    assert numbers(records) == [(0, 2), (1, 1)]
+    assert list(linked_lines(records, Relations(records))) == []
+
+
 def test_a_link_to_what_is_not_published_is_left_out() -> None:
     records = [decision(1, links=[{"rel": "amends", "to": "ADR-0009"}])]
     assert list(linked_lines(records, Relations(records))) == []

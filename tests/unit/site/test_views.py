@@ -119,6 +119,13 @@ def test_the_start_page_keeps_a_month_of_changes_folded() -> None:
     assert "<summary>" not in recent_html(records[:8], "", ())
 
 
+def test_a_decision_is_accepted_since_its_approval(site: SiteMap) -> None:
+    record = _decision(2)
+    assert "since" not in _article(record, [record], site)
+    approved = replace(record, data={**record.data, "approval": {"approved_at": "2026-06-01T09:00:00Z"}})
+    assert "<li>since <time>2026-06-01</time></li>" in _article(approved, [approved], site)
+
+
 def test_a_decision_is_not_from_the_day_of_its_adoption() -> None:
     data: dict[str, object] = {"id": "X-1", "created_at": "2026-05-04T00:00:00Z"}
     days = [date_of(Record(load_kinds()[kind], data, "x/x.yaml")) for kind in ("adr", "learning")]

@@ -113,7 +113,7 @@ def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
     rows = "".join(
         f'<tr><td class="orbit-col-id"><a href="{escape(relative(PAGE, url_of(row.record)))}">'
         f'<span class="orbit-id">{escape(row.record.id)}</span></a></td>'
-        f'<td class="orbit-col-title">{headline(row.record.title)}</td><td>{row.name}</td>'
+        f'<td class="orbit-col-title">{headline(row.record.title)}</td><td class="orbit-col-class">{row.name}</td>'
         f'<td class="orbit-col-why">{escape(row.reason)}</td></tr>'
         for row in sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
     )

@@ -296,7 +296,8 @@ def _folder_row(folder: Folder, most: int) -> str:
     is_folder = folder.name.endswith(("/", "*"))
     path = quote(folder.name.removesuffix("*"), safe="/")
     href = relative(PAGE, explorer.PAGE) + (f"?path={path}" if path else "")
-    name = f'<a href="{escape(href)}"><code>{escape(folder.name)}</code></a>' if is_folder else folder.name
+    shown = "." if folder.name == "*" else folder.name
+    name = f'<a href="{escape(href)}"><code>{escape(shown)}</code></a>' if is_folder else shown
     drawing = bar(folder.covered, folder.files, most) if is_folder else ""
     numbers = f"{folder.covered:,} of {folder.files:,}"
     return f"<tr><td>{name}</td><td>{drawing}</td><td>{numbers}</td><td>{_percent(folder)}</td></tr>"

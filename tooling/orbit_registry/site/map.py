@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
-from orbit_registry.model.ids import INVERSES
+from orbit_registry.model.ids import INVERSES, OVERRIDES
 from orbit_registry.model.record import Record
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
@@ -85,6 +85,8 @@ def linked_lines(records: Iterable[Record], relations: Relations) -> Iterator[Li
         for link in dict.fromkeys(record.links):
             other = relations.by_id.get(link.to)
             if other is None or other is record or (other.id, INVERSES.get(link.rel, ""), record.id) in visited:
+                continue
+            if link.rel == OVERRIDES and record.id in relations.replaced_by(other):  # a supersession
                 continue
             visited.add((record.id, link.rel, other.id))
             below.append(Line(1, RELATIONS.get(link.rel, link.rel).lower(), other))
