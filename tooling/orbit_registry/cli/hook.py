@@ -223,12 +223,12 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
     result = trial.try_hook(workspace, chosen, command)
     lines = [f"{'failed' if result.problems else 'works'}: {command}", *(f"  {problem}" for problem in result.problems)]
     if result.path is None and any(record.globs for record in registry.collection.records if record.phase != "closed"):
-        lines.append(
-            "  no record with a glob is shown for a file here: `orbit check --code ORB502` lists the globs that"
-        )
-        lines.append("  match no file, and `orbit explain FILE` says why a record is not shown")
+        lines.append("  no record with a glob is shown for a file here:")
+        lines.append("  `orbit check --code ORB502` lists the globs that match none, `orbit explain FILE` says why")
     elif result.path is None:
-        lines.append("  no record has a glob yet; give one: orbit adr update ID --path 'src/**' (or learning)")
+        lines.append(
+            "  no record has a glob yet; give one: orbit learning update ID --path 'src/**', or orbit adr update"
+        )
     else:
         lines.append(f"  at an edit of {result.path}, in {result.milliseconds:.0f} ms:")
         lines += [f"    {line}" for line in result.text.splitlines()]
