@@ -192,8 +192,9 @@ def test_an_update_reports_that_it_repairs_a_copy(shop: Path) -> None:
     assert "nothing changed" in orbit(shop, "fleet", "update")
 
 
-def test_no_message_has_the_token_of_an_address(make_repository: MakeRepository) -> None:
-    shop = make_repository("shop", 'extends: [{name: org, from: "http://me:t0k3n@127.0.0.1:9/x.git"}]\n')
+@pytest.mark.parametrize("user", ["me:t0k3n", "me@example.com:t0k3n", "me:a/t0k3n"])
+def test_no_message_has_the_token_of_an_address(user: str, make_repository: MakeRepository) -> None:
+    shop = make_repository("shop", f'extends: [{{name: org, from: "http://{user}@127.0.0.1:9/x.git"}}]\n')
     assert "t0k3n" not in orbit(shop, "fleet", "update", code=1)
 
 

@@ -233,6 +233,8 @@ def test_a_name_follows_the_remote(make_repository: MakeRepository, tmp_path: Pa
         subprocess.run(["git", "config", "remote.origin.url", address], cwd=shop, check=True)
         answer = json.loads(orbit(shop, "fleet", "push", str(lake), "--format", "json"))
         assert answer["data"]["repository"] == "acme/shop"
+    subprocess.run(["git", "config", "remote.origin.url", str(tmp_path / "org.git")], cwd=shop, check=True)
+    assert json.loads(orbit(shop, "fleet", "push", str(lake), "--format", "json"))["data"]["repository"] == "org"
     orbit(shop, "fleet", "push", str(lake), "--repository", "../x", code=2)
 
 

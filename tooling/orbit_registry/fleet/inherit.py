@@ -35,7 +35,7 @@ from orbit_registry.repository.inherited import ID_LISTS, copy_digest, is_inheri
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.writer import ChangeSet, writing
 from orbit_registry.snapshot.export import shared_rows
-from orbit_registry.workspace.config import Extension, config_schema
+from orbit_registry.workspace.config import Extension, config_schema, without_user
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, Workspace, find_workspace
@@ -133,7 +133,7 @@ def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]
             Git(workspace.root).run("clone", *arguments, settings=("-c", "protocol.ext.allow=never"))
         except GitError as error:
             hint = "see that the address is right and that you may read it: `git ls-remote ADDRESS`"
-            cause = error.message.replace(entry.address, entry.public_address)
+            cause = without_user(error.message)
             raise LakeError(f"{entry.name}: {entry.public_address} can't be fetched: {cause}", hint=hint) from None
         try:
             source = find_workspace(clone)  # it follows no link, which could lead to records of this machine

@@ -132,14 +132,15 @@ def push(
 
 
 def repository_name(workspace: Workspace) -> str:
-    """Return the name of a repository: the path of its remote, else the project's; with the folder in a monorepo."""
-    name = origin_path(workspace.git) or workspace.name
+    """Return the name of a repository: the place of its remote, else the project's; with the folder in a monorepo."""
+    name = _repository_at(workspace.git.origin() or "") or workspace.name
     return "/".join(filter(None, (name, workspace.git.prefix.strip("/"))))
 
 
-def origin_path(git: Git) -> str | None:
-    """Return the path of the remote `origin` on its host: `example/shop`."""
-    return _host_and_path(git.origin() or "")[1] or None
+def _repository_at(address: str) -> str:
+    """Return the name of the repository at an address: its path on a host (`example/shop`), or its folder's name."""
+    host, path = _host_and_path(address)
+    return path if host else path.rpartition("/")[2].strip(".")
 
 
 def _host_and_path(address: str) -> tuple[str, str]:
@@ -239,9 +240,8 @@ def _links(
 
 
 def source_repository(source: Extension) -> str:
-    """Return the name under which a source of records pushes itself: its path on a host, or its folder's name."""
-    host, path = _host_and_path(source.address)
-    return source.repository or (path if host else path.rpartition("/")[2].strip(".")) or source.name
+    """Return the name under which a source of records pushes itself."""
+    return source.repository or _repository_at(source.address) or source.name
 
 
 def title_fields(title: str) -> Row:

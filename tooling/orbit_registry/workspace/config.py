@@ -204,7 +204,12 @@ class Extension:
     @property
     def public_address(self) -> str:
         """The address without a user's name and token."""
-        return re.sub(r"(?<=//)[^/@]*@", "", self.address)
+        return without_user(self.address)
+
+
+def without_user(text: str) -> str:
+    """Return a text without the user and token of an address in it; both may hold `@` and `/`."""
+    return re.sub(r"(?<=//)\S*@", "", text)
 
 
 @dataclass(frozen=True, slots=True)
