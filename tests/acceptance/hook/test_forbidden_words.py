@@ -1,5 +1,6 @@
 """Words that a decision forbids, told at the call that would write them."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ TOLD = {
     "many on one line": ("Write", {"file_path": "src/b.py", "content": "x=connect_mysql;" * 60_000}),
     "an allowance of another record": edit("connect_mysql()  # orbit: allow ADR-0011 because it is old\n"),
     "an allowance without a reason": edit("connect_mysql()  # orbit: allow ADR-0001\n"),
+    "a line after one that is allowed": edit("x  # orbit: allow ADR-0001 because it is old\nconnect_mysql()\n"),
+    "after the end of a docstring": edit('the end.\n"""\nconnect_mysql()\n'),
     "after a docstring": edit('"""Connect."""\nconnect_mysql()\n'),
     "one more in a file that has one": edit("connect_mysql()\nconnect_mysql()\n", "connect_mysql()\n"),
 }  # fmt: skip
@@ -88,6 +91,19 @@ def test_a_forbidden_word_is_told_before_it_is_written(name: str, project: Path,
 def test_what_brings_no_forbidden_word_is_told_nothing(name: str, project: Path, call: Call) -> None:
     tool, arguments = QUIET[name]
     assert "forbids" not in shown(call("PreToolUse", tool_name=tool, tool_input=arguments))
+
+
+def test_many_words_that_are_allowed_take_no_time(project: Path, call: Call) -> None:
+    words = [f"old_{number}" for number in range(40)]
+    decide(project, {**MYSQL, "text": {"words": [*words, "zz_mysql"]}, "fails": ["zz_mysql"]})
+    bring_up_to_date(project)
+    lines = [f"{word}()  # orbit: allow ADR-0001 because of the old shop\n" for word in words]
+    content = "".join([*lines, "x = 1\n" * 60_000, "zz_mysql.x\n"])
+    before = os.times()
+    reply = call("PreToolUse", tool_name="Write", tool_input={"file_path": "src/b.py", "content": content})
+    after = os.times()
+    assert "`zz_mysql`" in shown(reply)
+    assert after.children_user - before.children_user < 0.4
 
 
 def test_each_file_is_told_once_in_a_session(project: Path, call: Call) -> None:

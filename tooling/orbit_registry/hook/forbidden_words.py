@@ -29,10 +29,11 @@ def forbidden(index: "Index", arguments: "Payload", path: str, root: str, folder
     breaks: Breaks = {}
     try:
         patterns = [(number, index.pattern_text(number)) for number in index.lookup(FORBIDDEN)[1][:MOST_WORDS]]
-        for file, new, old in edits_in(arguments, path, root, folder):
-            folded = new.casefold()
+        for file, *texts in edits_in(arguments, path, root, folder):
+            forms = {EXACT: texts, ANY_CASE: [text.casefold() for text in texts]}
             for number, pattern in patterns:
-                if pattern[1:] in (new if pattern[0] == EXACT else folded):
+                new, old = forms[pattern[0]]
+                if pattern[1:] in new:
                     start, end = index.range_of(number)
                     for hit in index.hits[start:end].tolist():
                         if hit < index.pushed << 32 and hit >> 32 not in breaks:
@@ -49,13 +50,14 @@ def _add_break(breaks: "Breaks", index: "Index", hit: int, pattern: str, edit: t
     if row is None or hit & 0xFFFFFFFF >= len(checks):
         return
     name, where, say, globs, *_ = checks[hit & 0xFFFFFFFF].split(PHRASES)
-    file, *texts = edit
+    file, new, old = edit
     if not _covers(index, globs.split(GROUP), file):
         return
     allowance = f"{_ALLOW}{row.values[ID]}"
-    new, old = (_count(pattern, _without_allowed(text, (f"{allowance} because ", f"{allowance}/{name} because ")),
-                       file, where) for text in texts)  # fmt: skip
-    if new > old:
+    allowances = [f"{allowance} because ", f"{allowance}/{name} because "]
+    if pattern[0] == ANY_CASE:
+        allowances = [text.casefold() for text in allowances]
+    if _count(pattern[1:], new, file, where, allowances) > _count(pattern[1:], old, file, where, allowances):
         key = f"{row.values[ID]}.{checksum(f'{name} {file}'.encode('utf-8', 'surrogatepass')):x}"
         breaks[hit >> 32] = (key, pattern[1:], _line(row, pattern[1:], say))
 
@@ -77,35 +79,38 @@ def _covers(index: "Index", globs: "Iterable[str]", file: str) -> bool:
     return any(map(fits, included)) and not any(fits(glob) for glob in globs if glob[:1] == "!")
 
 
-def _count(pattern: str, text: str, file: str, where: str) -> int:
-    """Return how often a word is in a text; with `where` "code" not in comments and strings, as far as a line tells."""
-    word, text = pattern[1:], text if pattern[0] == EXACT else text.casefold()
+def _count(word: str, text: str, file: str, where: str, allowances: "list[str]") -> int:
+    """Return how often a word is in a text, without lines on which a comment allows it.
+
+    With `where` "code" not in comments and strings, as far as a line tells.
+    """
     marks = _MARKS.get(file.rpartition(".")[2].lower(), ()) if where == "code" else ()
     has_docstrings = where == "code" and file.endswith((".py", ".pyi"))
+    has_docstrings = has_docstrings and text.count('"""') % 2 == 0  # a part of a file may begin in a docstring
+    has_allowances, line_end, is_allowed = _ALLOW in text, -1, False
     count, quotes, last, offset = 0, 0, 0, text.find(word)
     for _ in range(MOST_HITS):
         if offset < 0:
             break
         quotes, last = quotes + (text.count('"""', last, offset) if has_docstrings else 0), offset
+        if has_allowances and offset > line_end:
+            is_allowed, line_end = _is_allowed(text, offset, allowances)
         end, start = offset + len(word), max(offset - LONGEST_HEAD, 0)
         head = text[max(text.rfind("\n", start, offset) + 1, start) : offset]
         has_borders = not (_is_inside(text[offset - 1 : offset], word[0]) or _is_inside(text[end : end + 1], word[-1]))
-        count += has_borders and not (quotes % 2 or (marks and _is_quoted_or_comment(head, marks)))
+        count += has_borders and not (is_allowed or quotes % 2 or (marks and _is_quoted_or_comment(head, marks)))
         offset = text.find(word, offset + 1)
     return count
 
 
-def _without_allowed(text: str, allowances: "tuple[str, str]") -> str:
-    """Return a text without the lines on which a comment allows what a check forbids."""
-    if _ALLOW not in text:
-        return text
-    lines, is_allowed = list[str](), False
-    for line in text.split("\n"):
-        has_comment = any(allowance in line for allowance in allowances)
-        if not (has_comment or is_allowed):
-            lines.append(line)
-        is_allowed = has_comment and not line[: line.find(_ALLOW)].strip(_COMMENT_SIGNS)
-    return "\n".join(lines)
+def _is_allowed(text: str, offset: int, allowances: "list[str]") -> tuple[bool, int]:
+    """Say whether a comment on a line, or alone on the line before, allows what is there; and where the line ends."""
+    start, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
+    end = len(text) if end < 0 else end
+    before = text[text.rfind("\n", 0, max(start - 1, 0)) + 1 : start]
+    is_alone = not before[: max(before.find(_ALLOW), 0)].strip(_COMMENT_SIGNS)
+    lines = f"{text[start:end]}\n{before if is_alone else ''}"
+    return any(allowance in lines for allowance in allowances), end
 
 
 def _is_inside(character: str, neighbour: str) -> bool:
