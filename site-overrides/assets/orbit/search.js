@@ -236,7 +236,8 @@ export const finder = ({ records, looks, names }, data) => {
   /* Returns the records whose ids the text has, or begins, and the closed ones whose title it is. */
   const named = (text) => {
     const ids = text.toLowerCase().split(/\s+/).filter(Boolean).map((word) => word.replace(/^[.,;:!?()[\]'"`]+|[.,;:!?()[\]'"`]+$/g, "")).filter((word, _, { length }) => word.includes("-") || length === 1);
-    const rows = ids.flatMap((id) => rowsOf.get(id.replace(/^#?0*(?=\d+$)/, "")) ?? []);
+    const forms = ids.flatMap((id) => [id, id.replace(/^#?0*(?=\d+$)/, "")]); // an earlier id may be `0007`
+    const rows = [...new Set(forms.flatMap((id) => rowsOf.get(id) ?? []))];
     const begun = rows.length || ids.length !== 1 || !ids[0].includes("-") ? [] : records.flatMap(([id], row) => (id.toLowerCase().startsWith(ids[0]) ? [row] : []));
     plainTitles ??= records.map(([, title]) => plain(title));
     const title = plain(text);
