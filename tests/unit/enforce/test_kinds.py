@@ -107,6 +107,21 @@ def test_what_is_no_check_is_refused(fields: dict[str, Any], message: str) -> No
     assert message in problems(fields)
 
 
+@pytest.mark.parametrize(
+    ("example", "hint"),
+    [
+        ("os", "write `{at: src/web/file.py, text: …}`"),
+        (
+            {"at": "src/file.py", "text": "os"},
+            "src/file.py is not in the check's scope; correct `at:`, or `in:` of the check",
+        ),
+    ],
+)
+def test_the_hint_to_an_example_of_no_file_helps(example: object, hint: str) -> None:
+    fields = {"in": ["src/web/**"], "import": {"of": ["os"]}, "passes": [{"at": "src/web/a.py", "text": "x"}]}
+    assert [problem.hint for problem in check_of({**fields, "fails": [example]}).problems] == [hint]
+
+
 PLACES: dict[str, tuple[dict[str, Any], str, str]] = {
     "old Mac lines": ({"import": {"of": ["os"]}}, "a.py", "x = 1\rimport os\r"),
     "bytes": ({"import": {"of": ["os"]}}, "a.py", "x = 'é–😀'; import os"),
@@ -188,14 +203,25 @@ def test_a_missing_library_is_said_and_never_passes(module: str, monkeypatch: py
         assert problems(CASES[other]) == []
 
 
-def test_partners_of_many_files_with_one_name_take_linear_time() -> None:
-    finder = check_of({"in": ["**/index.ts"], "pair": {"with": ["{folder}/{name}.snap"]}}).finder()
+@pytest.mark.parametrize(("shape", "partner"), [("{folder}/{name}.snap", "{}.snap"), ("tests/**/m/{name}", "{}/m")])
+def test_partners_of_many_files_with_one_name_take_linear_time(shape: str, partner: str) -> None:
+    finder = check_of({"in": ["**/index.ts"], "pair": {"with": [shape]}}).finder()
     assert isinstance(finder, Survey)
     files = [f"a{number}/index.ts" for number in range(20_000)]
     start = time.process_time()
-    rows = finder.find(Tree([*files, *(f"{path}.snap" for path in files[:-1])], {}.get), files)
-    assert [path for path, _ in rows] == files[-1:]
+    rows = finder.find(Tree([*files, *(partner.format(path) for path in files[:-1])], {}.get), files)
+    assert [path for path, _ in rows] == (files[-1:] if "snap" in shape else files)
     assert time.process_time() - start < 8
+
+
+def test_a_value_in_a_long_line_takes_no_time() -> None:
+    of = {"a": 'version = "{}";', "b": "v={}"}
+    finder = check_of({"same": {"of": of}}).finder()
+    assert isinstance(finder, Survey)
+    texts = {"a": 'version = "' * 90_000 + '\nversion = "1";', "b": "v=1"}
+    start = time.process_time()
+    assert [*finder.find(Tree([*texts], texts.get), ["a"])] == []
+    assert time.process_time() - start < 2
 
 
 MADE_UP = """

@@ -109,7 +109,8 @@ def _refuse_unknown(registry: Registry, codes: tuple[str, ...], *, of_loop: bool
         names |= {check.name.upper() for record in registry.collection.records for check in checks_of(record)}
     for code in codes:
         if code.upper() not in names:
-            raise UsageError(f"no finding has the code {code!r}", hint="docs/reference/checks/index.md lists the codes")
+            hint = "docs/reference/checks/index.md in Orbit's documentation lists the codes"
+            raise UsageError(f"no finding has the code {code!r}", hint=hint)
         if (len(code) == 6 and code.upper().startswith("ORB9")) is not of_loop:
             option, subject = ("", "records") if of_loop else (" --loop", "the event log")
             raise UsageError(f"{code.upper()} is a check of {subject}", hint=f"`orbit check{option} --code {code}`")

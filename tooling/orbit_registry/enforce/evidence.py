@@ -94,7 +94,9 @@ def promote(workspace: Workspace, check: DecisionCheck, author: Author) -> str:
         evidence = read_evidence(workspace)
         missing = refusal(check, level, evidence.get(check.name))
         if missing:
-            raise RefusedError(f"{check.name} can't have level {level}: {missing}", hint="see docs/guides/enforce.md")
+            hint = "see docs/guides/enforce.md in Orbit's documentation"
+            hint = f"`orbit enforce try {check.record.id}` shows what is wrong" if check.problems else hint
+            raise RefusedError(f"{check.name} can't have level {level}: {missing}", hint=hint)
         evidence[check.name]["promoted"] = {"to": level, "by": author.name, "at": f"{datetime.now(UTC):%Y-%m-%d}"}
         before = read_text(workspace.root / check.record.path)
         data = cast("dict[str, Any]", load(before))
@@ -127,7 +129,8 @@ def refusal(check: DecisionCheck, level: str, entry: Entry | None) -> str:
     true = entry["edited_away"] + len(labels) - false
     bound = most_likely_rate(false, entry["relevant"])
     if bound > MOST_FALSE_ALARMS:
-        return f"false alarms may reach {bound:.1%} of {entry['relevant']} changes; at most {MOST_FALSE_ALARMS:.0%} may"
+        count = f"{entry['relevant']} change{'s' * (entry['relevant'] != 1)}"
+        return f"false alarms may reach {bound:.1%} of {count}; at most {MOST_FALSE_ALARMS:.0%} may"
     total = true + false
     if total and least_precision(true, total) < LEAST_PRECISION:
         target = f"a precision of {least_precision(true, total):.2f} at least"

@@ -28,6 +28,7 @@ SHARED = ("id", "say", "level", "must", "in", "except", "passes", "fails")
 """The fields of every check; the other one is named after the kind."""
 LEVELS = {"advice": Severity.NOTE, "warning": Severity.WARNING, "error": Severity.ERROR}
 Level = Literal["advice", "warning", "error"]
+KINDS_PAGE = "see docs/reference/checks/kinds.md in Orbit's documentation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ def check_named(record: Record, name: str) -> DecisionCheck:
     checks = [check for check in checks_of(record) if name in ("", check.id)]
     if len(checks) != 1:
         names = ", ".join(check.name for check in checks_of(record))
-        hint = f"its checks: {names}" if names else "write it under `checks:`; see docs/reference/checks/kinds.md"
+        hint = f"its checks: {names}" if names else f"write it under `checks:`; {KINDS_PAGE}"
         problem = f"no check `{name}`" if name else "no check" if not names else "several checks: name one"
         raise RecordNotFoundError(f"{record.id} has {problem}", hint=hint)
     return checks[0]
@@ -226,7 +227,7 @@ def _disproved(check: DecisionCheck, finder: Finder | Survey) -> Iterator[SpecPr
             pointer = (*check_pointer, name, position)
             file = _example(check, finder, example)
             if file is None:
-                hint = "write `{at: src/file.py, text: …}`"
+                hint = f"write `{{at: {_covered_path(check, finder)}, text: …}}`"
                 yield SpecProblem("ORB1002", f"an example of {check.name} does not say what file it is", pointer, hint)
                 continue
             try:
@@ -239,6 +240,8 @@ def _disproved(check: DecisionCheck, finder: Finder | Survey) -> Iterator[SpecPr
             if breaks != (name == "fails"):
                 result = "breaks" if breaks else "does not break"
                 hint = "correct the check or the example: a check that was never seen failing proves nothing"
+                if isinstance(finder, Finder) and not check.covers(file[0]):
+                    hint = f"{file[0]} is not in the check's scope; correct `at:`, or `in:` of the check"
                 yield SpecProblem("ORB1002", f"an example under `{name}:` {result} {check.name}", pointer, hint)
 
 
@@ -263,6 +266,12 @@ def _example(check: DecisionCheck, finder: Finder | Survey, example: object) -> 
     paths = (path for path in _paths(check.globs, names) if check.covers(path) and finder.reads(path))
     path = next(paths, None)
     return None if path is None else (path, str(example))
+
+
+def _covered_path(check: DecisionCheck, finder: Finder | Survey) -> str:
+    """Return a path that an example may have."""
+    paths = (path for path in _paths(check.globs, ["file.py", "file.ts"]) if check.covers(path))
+    return next((path for path in paths if isinstance(finder, Survey) or finder.reads(path)), "src/file.py")
 
 
 def _paths(globs: Iterable[Glob], names: Sequence[str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from orbit_registry.enforce.evidence import write_replay
 from orbit_registry.enforce.kind import Finder, InvalidCheckError, Match, NotRunError, Survey, Tree
 from orbit_registry.enforce.replay import MOST_COMMITS, Replay, era_of, replay
 from orbit_registry.enforce.run import enforce
-from orbit_registry.enforce.spec import DecisionCheck, checks_of
+from orbit_registry.enforce.spec import KINDS_PAGE, DecisionCheck, checks_of
 from orbit_registry.errors import InvalidRecordError, RecordNotFoundError, UsageError
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
@@ -35,7 +35,7 @@ def try_checks(workspace: Workspace, record: Record, name: str = "") -> Trial:
     full_name = f"{record.id}/{name}" if name else ""
     names = [check.name for check in checks_of(record) if full_name in ("", check.name)]
     if not names:
-        hint = "write it under `checks:`; see docs/reference/checks/kinds.md"
+        hint = f"write it under `checks:`; {KINDS_PAGE}"
         raise RecordNotFoundError(f"{record.id} has no check{f' `{name}`' if name else ''}", hint=hint)
     if record.phase == "closed":
         message = f"{record.id} is {record.status.name}, so its checks never run"
@@ -49,7 +49,7 @@ def record_of_file(workspace: Workspace, path: str) -> Record:
     try:
         value: Any = load(read_text(inside(workspace.root, path)))
     except YamlProblemError as error:
-        hint = "correct the YAML; see docs/reference/checks/kinds.md"
+        hint = f"correct the YAML; {KINDS_PAGE}"
         raise InvalidRecordError(f"{path}: {error.problem.message}", hint=hint) from None
     kind = next(kind for kind in workspace.kinds if kind.in_document)
     status = next(name for name, status in kind.statuses.items() if status.phase == "live")
@@ -58,7 +58,8 @@ def record_of_file(workspace: Workspace, path: str) -> Record:
             "created_at": moment, "updated_at": moment, **(value if isinstance(value, dict) else {})}  # fmt: skip
     for problem in kind.schema.problems(data):
         raise InvalidRecordError(
-            f"{path}: {problem.message}", hint=problem.hint or "see docs/reference/checks/kinds.md"
+            f"{path}: {problem.message}",
+            hint=problem.hint or KINDS_PAGE,
         )
     return Record(kind, data, path)
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 VIEWS_SQL = Path(__file__).with_name("views.sql")
-HINT = "`SHOW TABLES` lists the tables and `DESCRIBE records` the columns; docs/guides/fleet.md describes them"
+HINT = (
+    "`SHOW TABLES` lists the tables and `DESCRIBE records` the columns; "
+    "docs/guides/fleet.md in Orbit's documentation describes them"
+)
 HEADS = """
 CREATE TABLE lake_heads (
     repository VARCHAR, sequence BIGINT, since BIGINT, "commit" VARCHAR, committed_at VARCHAR, pushed_at VARCHAR,

@@ -42,7 +42,10 @@ _CLOSED = {
 }
 _EXPLAIN = re.compile(r"\s*EXPLAIN\b(?:\s*ANALYZE\b|\s*\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\))?", re.IGNORECASE)
 BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
-TABLES_HINT = "`SHOW TABLES` lists the tables and `DESCRIBE records` the columns; docs/reference/snapshot.md has macros"
+TABLES_HINT = (
+    "`SHOW TABLES` lists the tables and `DESCRIBE records` the columns; "
+    "docs/reference/snapshot.md in Orbit's documentation has macros"
+)
 
 
 _MEANING_CALL = re.compile(r"\bmeaning\s*\((?:\s*('(?:[^']|'')*')\s*\))?", re.IGNORECASE)

@@ -78,7 +78,11 @@ def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
         yield dispatch_without_retrieval.at(event.location, message)
 
 
-@check("ORB911", Severity.ERROR, "write a reason that docs/reference/push.md lists; for a fault, run `orbit doctor`")
+@check(
+    "ORB911",
+    Severity.ERROR,
+    "write a reason that docs/reference/push.md in Orbit's documentation lists; for a fault, run `orbit doctor`",
+)
 def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
     """A retrieval showed nothing and gives no reason of the closed list."""
     for event in context.loop.of(RETRIEVAL) if context.loop is not None else ():
