@@ -28,6 +28,7 @@ def test_each_live_decision_has_one_class(git_repo: Path) -> None:
     decide(git_repo, {**NO_PRINT, "fails": ["log(1)"]}, number=7)
     decide(git_repo, {**BY, "by": {"engine": "import-linter", "rule": "other"}}, number=8)
     decide(git_repo, NO_PRINT, number=9, status="rejected")
+    decide(git_repo, NO_PRINT, NO_PRINT, number=10)
     commit(git_repo, "Decide")
     report = Registry.open(git_repo).enforcement()
     assert {row.record.id: row.name for row in report.classes} == {
@@ -39,10 +40,11 @@ def test_each_live_decision_has_one_class(git_repo: Path) -> None:
         "ADR-0006": "unclassified",
         "ADR-0007": "unclassified",
         "ADR-0008": "unclassified",
+        "ADR-0010": "enforced",
     }
-    assert sum(report.counts.values()) == 8
+    assert sum(report.counts.values()) == 9
     assert set(report.counts) <= set(CLASSES)
-    assert report.share == 2 / 7
+    assert report.share == 3 / 8
     reasons = {row.record.id: row.reason for row in report.classes}
     assert reasons["ADR-0007"] == "ADR-0007/no-print (its examples do not hold)"
     assert reasons["ADR-0008"] == "ADR-0008/layers (import-linter does not check `other`: no contract has this id)"

@@ -157,6 +157,8 @@ def test_a_check_can_not_be_switched_off_by_the_change_that_breaks_it(
     assert message == "this change weakens ADR-0001/no-print and breaks it at src/new.py:1"
 
 
+PAIR = {"id": "tested", "level": "error", "in": ["src/*.py"], "pair": {"with": ["tests/test_{stem}.py"]},
+        "passes": ["src/a.py tests/test_a.py"], "fails": ["src/a.py"]}  # fmt: skip
 NO_JAR = {"id": "no-jar", "level": "error", "path": {"of": ["**/*.jar"]}, "passes": ["a.py"], "fails": ["a.jar"]}
 
 
@@ -169,6 +171,26 @@ def test_a_weakened_check_of_names_is_noticed(project: Path) -> None:
     assert messages(check(project, against="HEAD~1"), "ORB1008") == [
         "this change weakens ADR-0001/no-jar and breaks it at x.jar"
     ]
+
+
+def test_a_check_that_is_dropped_with_the_file_that_it_needs_is_noticed(project: Path) -> None:
+    decide(project, PAIR)
+    write(project, "tests/test_app.py", "x = 1\n")
+    commit(project, "Pair")
+    decide(project)
+    (project / "tests/test_app.py").unlink()
+    commit(project, "Drop both")
+    assert messages(check(project, against="HEAD~1"), "ORB1008") == [
+        "this change weakens ADR-0001/tested and breaks it at src/app.py"
+    ]
+
+
+def test_a_wrong_name_of_a_source_at_the_base_can_be_corrected(project: Path) -> None:
+    configure(project, "extends: [{name: [a], from: ../org}]\n")
+    commit(project, "Extend")
+    config = project / ".orbit/config.yaml"
+    config.write_text(config.read_text("utf-8").replace("[a]", "a"), "utf-8")
+    assert places(check(project, against="HEAD")) == []
 
 
 def test_stale_evidence_that_the_change_writes_lowers_no_level(project: Path) -> None:
@@ -543,8 +565,7 @@ def test_an_allowance_that_is_not_needed_is_reported(comment: str, reason: str, 
 
 
 def test_a_file_needs_its_partner_and_an_old_lack_is_old(project: Path) -> None:
-    decide(project, {"id": "tested", "level": "error", "in": ["src/*.py"], "pair": {"with": ["tests/test_{stem}.py"]},
-                     "passes": ["src/a.py tests/test_a.py"], "fails": ["src/a.py"]})  # fmt: skip
+    decide(project, PAIR)
     write(project, "src/b.py", "x = 1\n")
     write(project, "tests/test_b.py", "x = 1\n")
     commit(project, "Pair")
@@ -572,6 +593,11 @@ def test_files_state_one_value(project: Path) -> None:
     write(project, "pyproject.toml", "")
     (row,) = [row for row in check(project, against="HEAD").diagnostics if row.check]
     assert row.message.startswith('`pyproject.toml` without `version = "{}"` breaks ADR-0001')
+    assert row.hint == "state the same value in each file, or supersede the decision"
+    write(project, "pyproject.toml", "version = '1.2'\n" + "#" * 1_100_000)
+    assert [row.message for row in check(project).diagnostics if row.code == "ORB1004"] == [
+        "ADR-0001/version is not run: pyproject.toml can't be read, or is larger than 1,048,576 bytes"
+    ]
 
 
 def test_a_file_that_lacks_what_it_must_have_can_be_allowed(project: Path) -> None:

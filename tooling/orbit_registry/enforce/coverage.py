@@ -87,8 +87,8 @@ def enforcement(workspace: Workspace, records: Iterable[Record]) -> Enforcement:
 
 def _classified(record: Record, tree: Tree) -> Classified:
     checks = checks_of(record)
-    off = {check.name: reason for check in checks if (reason := _why_off(check, tree))}
-    counted = [check for check in checks if check.name not in off]
+    off = {check.number: reason for check in checks if (reason := _why_off(check, tree))}
+    counted = [check for check in checks if check.number not in off]
     pattern_checks = [check for check in counted if not check.is_reference and not _is_anchor(check, tree.paths)]
     if any(check.level != "advice" for check in pattern_checks):
         name = "enforced"
@@ -100,7 +100,7 @@ def _classified(record: Record, tree: Tree) -> Classified:
         name = "anchored"
     else:
         name = "not checkable" if record.data.get("not_checkable") else "unclassified"
-    names = [f"{check.name} ({off[check.name]})" if check.name in off else check.name for check in checks]
+    names = [f"{check.name} ({off[check.number]})" if check.number in off else check.name for check in checks]
     return Classified(record, name, str(record.data.get("not_checkable") or ", ".join(names)))
 
 

@@ -161,8 +161,8 @@ def _copies_left(workspace: Workspace, change: Change) -> list[str]:
     git = workspace.git
     name = f"{change.base}:{git.prefix}{CONFIG}"
     text = git.blobs([name], check=False).get(name, b"").decode("utf-8", "replace")
-    before = {entry.get("name") for entry in list_in(data_in(text) or {}, "extends") if isinstance(entry, Mapping)}
-    gone = before - {entry.name for entry in workspace.config.extends}
+    entries = [entry for entry in list_in(data_in(text) or {}, "extends") if isinstance(entry, Mapping)]
+    gone = {str(entry.get("name")) for entry in entries}.difference(entry.name for entry in workspace.config.extends)
     return [path for path in git.files_at(change.base, INHERITED) if source_of(path) in gone] if gone else []
 
 
@@ -293,9 +293,9 @@ class _Tree:
                 self.checks[name] = (replace(check, counts_as_advice=True), self.checks[name][1])
 
     def run_on(self, paths: Sequence[str]) -> None:
-        """Add the findings in some files, without the cache."""
-        scopes, names_of = self._scopes(paths)
-        self._surveys(scopes)
+        """Add the findings in some files, without the cache; a check of names looks at all files."""
+        _, names_of = self._scopes(paths)
+        self._surveys(self._scopes(self.tree.paths)[0])
         contents = {path: (self.tree.text(path) or "").encode("utf-8", "replace") for path in names_of}
         values = {path: self._read(names, path, contents[path]) for path, names in names_of.items()}
         self._fall_back(names_of, values)
@@ -346,7 +346,12 @@ class _Tree:
         for name, (check, finder) in self.checks.items():
             if not isinstance(finder, Survey):
                 continue
-            for path, what in self._new_in_tree(check, finder, scopes[name]):
+            try:
+                rows = self._new_in_tree(check, finder, scopes[name])
+            except NotRunError as error:
+                self.report.add(check, "ORB1004", f"{name} is not run: {error}")
+                continue
+            for path, what in rows:
                 if finder.is_reference:
                     self.report.add(check, "ORB1009", what)
                 elif not path:
@@ -355,7 +360,7 @@ class _Tree:
                     self.report.break_of(check, what, location, hint=hint)
                 else:
                     hint = finder.hint or "move or rename the file"
-                    hint += "" if check.record.origin else ", leave it out with `except:`"
+                    hint += "" if check.record.origin or "same" in check.fields else ", leave it out with `except:`"
                     self.report.break_of(check, what, Location(path), hint=hint)
 
     def _new_in_tree(self, check: DecisionCheck, finder: Survey, scope: Sequence[str]) -> list[tuple[str, str]]:

@@ -2,8 +2,9 @@
 
 import posixpath
 import re
-from collections import defaultdict
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, InvalidCheckError, Survey, Tree
 
@@ -16,17 +17,21 @@ def _make(fields: Fields, must: str) -> Survey:
     shapes = [_shape(text) for text in fields["with"]]
 
     def find(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, str]]:
-        by_name: defaultdict[str, list[str]] = defaultdict(list)
-        for path in tree.paths:
-            by_name[posixpath.basename(path)].append(path)
-        paths = frozenset(tree.paths)
+        paths, in_order = frozenset(tree.paths), sorted(tree.paths)
+
+        @cache
+        def ends(folder: str, count: int) -> frozenset[str]:
+            """Return the last names, so many, of the paths below a folder."""
+            last = bisect_left(in_order, f"{folder[:-1]}0") if folder else len(in_order)  # `0` follows `/`
+            below = in_order[bisect_left(in_order, folder) : last]
+            return frozenset("/".join(path[len(folder) :].split("/")[-count:]) for path in below)
+
         for file in files:
             words = {"folder": posixpath.dirname(file), "name": posixpath.basename(file)}
             words["stem"] = words["name"].rpartition(".")[0] or words["name"]
             for shape in shapes:
                 top, deep, rest = (_filled(part, words) for part in shape)
-                below = (path[len(top) :] for path in by_name[posixpath.basename(rest)] if path.startswith(top))
-                if not (any(f"/{path}".endswith(f"/{rest}") for path in below) if deep else rest in paths):
+                if rest not in (ends(top, rest.count("/") + 1) if deep else paths):
                     yield file, f"`{file}` without `{top}{deep}{rest}`"
 
     return Survey(find, lambda path, text: Tree(path.split(), lambda _: None), "add the file")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from orbit_registry.enforce.kind import CheckKind, Fields, InvalidCheckError, Survey, Tree
+from orbit_registry.enforce.kind import FILE_LIMIT, CheckKind, Fields, InvalidCheckError, NotRunError, Survey, Tree
 
 _VALUE = "{}"
 _MOST_TRIED = 1_000  # places in a text that begin as the shape does
@@ -21,7 +21,10 @@ def _make(fields: Fields, must: str) -> Survey:
         paths = frozenset(tree.paths)
         first: tuple[str, str] | None = None
         for path, shape in shapes.items() if files else ():
-            value = _value(tree.text(path) or "", shape) if path in paths else None
+            text = tree.text(path) if path in paths else ""
+            if text is None:
+                raise NotRunError(f"{path} can't be read, or is larger than {FILE_LIMIT:,} bytes")
+            value = _value(text, shape)
             first = first or (None if value is None else (path, value))
             if value is None:
                 yield path if path in paths else "", f"`{path}` without `{shape}`"
@@ -40,11 +43,13 @@ def _value(text: str, shape: str) -> str | None:
             break
         is_inside = start > 0 and _IN_WORD.match(before) and _IN_WORD.match(text[start - 1])
         start += len(before)
-        end = text.find("\n", start)
-        line_end = len(text) if end < 0 else end
-        stop = text.find(after, start, line_end) if after else line_end
-        if stop >= 0 and not is_inside:
-            return text[start:stop].strip()
+        if not is_inside:
+            end = text.find("\n", start)
+            line_end = len(text) if end < 0 else end
+            stop = text.find(after, start, line_end) if after else line_end
+            if stop >= 0:
+                return text[start:stop].strip()
+            start = max(start, line_end - len(before))  # the rest of the line lacks `after` too
         start = text.find(before, start)
     return None
 
