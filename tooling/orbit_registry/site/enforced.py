@@ -114,7 +114,7 @@ def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
         f'<tr><td class="orbit-col-id"><a href="{escape(relative(PAGE, url_of(row.record)))}">'
         f'<span class="orbit-id">{escape(row.record.id)}</span></a></td>'
         f'<td class="orbit-col-title">{headline(row.record.title)}</td><td class="orbit-col-class">{row.name}</td>'
-        f'<td class="orbit-col-why">{escape(row.reason)}</td></tr>'
+        f'<td class="orbit-col-why">{headline(row.reason)}</td></tr>'
         for row in sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
     )
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("Id", "Decision", "Class", "Checks, or why none"))
