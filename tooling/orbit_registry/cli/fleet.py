@@ -13,10 +13,10 @@ from orbit_registry.cli.publish import need_site
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.fleet.compact import GRACE_HOURS, compact, removal, remove, repositories
 from orbit_registry.fleet.database import query
-from orbit_registry.fleet.inherit import Update, update
 from orbit_registry.fleet.lake import Lake
 from orbit_registry.fleet.push import PushResult, push
 from orbit_registry.fleet.report import report
+from orbit_registry.fleet.update import Update, update
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.snapshot.query import FORMATS, QueryResult
 
