@@ -46,6 +46,8 @@ TOLD = {
     "any place, any case": edit("import os  # DRAFT\n"),
     "a part of a file that has one": ("edit_file", {"file_path": "src/a.py", "code_edit": "connect_mysql()\n"}),
     "many on one line": ("Write", {"file_path": "src/b.py", "content": "x=connect_mysql;" * 60_000}),
+    "one after many that are allowed": ("Write", {"file_path": "src/b.py", "content":
+        "connect_mysql()  # orbit: allow ADR-0001 because it is old\n" * 1_200 + "connect_mysql()\n"}),
     "an allowance of another record": edit("connect_mysql()  # orbit: allow ADR-0011 because it is old\n"),
     "an allowance without a reason": edit("connect_mysql()  # orbit: allow ADR-0001\n"),
     "a line after one that is allowed": edit("x  # orbit: allow ADR-0001 because it is old\nconnect_mysql()\n"),

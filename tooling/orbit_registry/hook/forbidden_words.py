@@ -87,18 +87,19 @@ def _count(word: str, text: str, file: str, where: str, allowances: "list[str]")
     marks = _MARKS.get(file.rpartition(".")[2].lower(), ()) if where == "code" else ()
     has_docstrings = where == "code" and file.endswith((".py", ".pyi"))
     has_docstrings = has_docstrings and text.count('"""') % 2 == 0  # a part of a file may begin in a docstring
-    has_allowances, line_end, is_allowed = _ALLOW in text, -1, False
-    count, quotes, last, offset = 0, 0, 0, text.find(word)
-    for _ in range(MOST_HITS):
-        if offset < 0:
-            break
-        quotes, last = quotes + (text.count('"""', last, offset) if has_docstrings else 0), offset
+    has_allowances, line_end = _ALLOW in text, -1
+    count, hits, quotes, last, offset = 0, 0, 0, 0, text.find(word)
+    while offset >= 0 and hits < MOST_HITS:
         if has_allowances and offset > line_end:
             is_allowed, line_end = _is_allowed(text, offset, allowances)
+            if is_allowed:
+                offset = text.find(word, line_end)
+                continue
+        hits, quotes, last = hits + 1, quotes + (text.count('"""', last, offset) if has_docstrings else 0), offset
         end, start = offset + len(word), max(offset - LONGEST_HEAD, 0)
         head = text[max(text.rfind("\n", start, offset) + 1, start) : offset]
         has_borders = not (_is_inside(text[offset - 1 : offset], word[0]) or _is_inside(text[end : end + 1], word[-1]))
-        count += has_borders and not (is_allowed or quotes % 2 or (marks and _is_quoted_or_comment(head, marks)))
+        count += has_borders and not (quotes % 2 or (marks and _is_quoted_or_comment(head, marks)))
         offset = text.find(word, offset + 1)
     return count
 
