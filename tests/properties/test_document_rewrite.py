@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.formats.adr.model import AdrDocument
-from orbit_registry.formats.adr.reader import read_document
+from orbit_registry.formats.adr.reader import read_document, repeated_statuses
 from orbit_registry.formats.adr.writer import insert_entry, remove_entry, set_status
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.markdown import parse_markdown
@@ -46,9 +46,10 @@ PATHS = st.sampled_from(["docs/adr/0007-x.md", "docs/design/f/4_decisions.md", "
 def check_status_round_trip(text: str, path: str, entry: AdrDocument, index: int, status: str) -> None:
     """Set a status, and compare everything outside the places that state one, and what is read back."""
     changed = set_status(text, entry, status)
-    spans = sorted(
-        [span for span in (entry.status_span, *entry.superseding_spans) if span is not None], key=lambda s: s.start
-    )
+    winner = next((fact for fact in entry.facts if fact.span == entry.status_span), None)
+    repeated = [fact.span for fact in repeated_statuses(entry.facts, winner)]
+    stating = (entry.status_span, *entry.superseding_spans, *repeated)
+    spans = sorted([span for span in stating if span is not None], key=lambda s: s.start)
     if entry.status_span is not None:
         assert changed.startswith(text[: spans[0].start])
         assert changed.endswith(text[spans[-1].end :])

@@ -60,6 +60,7 @@ def configured_nothing(context: CheckContext) -> Iterator[Diagnostic]:
             location = Location(CONFIG, position_in(text, ("checks", "ignore", index)))
             yield configured_nothing.at(location, f"checks.ignore names {code}, and no check has that code")
     for folder in context.facts.no_folders:
-        key = "folders" if folder in context.config.adr.folders else "folder"
-        message = f"adr.{key} names `{folder}`, and no folder is there"
-        yield configured_nothing.at(Location(CONFIG, position_in(text, ("adr", key))), message)
+        folders = context.config.adr.folders
+        keys = ("folders", folders.index(folder)) if folder in folders else ("folder",)
+        message = f"adr.{keys[0]} names `{folder}`, and no folder is there"
+        yield configured_nothing.at(Location(CONFIG, position_in(text, ("adr", *keys))), message)
