@@ -79,9 +79,7 @@ def in_memory() -> dict[str, str]:
 def tests(session: nox.Session) -> None:
     """Run the tests; arguments go to pytest."""
     tools = environment(session, "enforce", "fleet", "mcp", "notify", "otel", "site", "test")
-    # Tests wait for programs and for a browser for a third of their time: one more than there are cores fills it.
-    workers = str((os.cpu_count() or 1) + 1)
-    words = ("-n", workers, "--dist", "worksteal", *session.posargs)
+    words = ("-n", "auto", "--dist", "worksteal", *session.posargs)
     session.run(str(tools / "pytest"), *words, external=True, env=in_memory())
 
 
