@@ -132,15 +132,14 @@ def push(
 
 
 def repository_name(workspace: Workspace) -> str:
-    """Return the name of a repository: the place of its remote, else the project's; with the folder in a monorepo."""
-    name = _repository_at(workspace.git.origin() or "") or workspace.name
+    """Return the name of a repository: the path of its remote, else the project's; with the folder in a monorepo."""
+    name = _path_in(workspace.git.origin() or "") or workspace.name
     return "/".join(filter(None, (name, workspace.git.prefix.strip("/"))))
 
 
-def _repository_at(address: str) -> str:
-    """Return the name of the repository at an address: its path on a host (`example/shop`), or its folder's name."""
-    host, path = _host_and_path(address)
-    return path if host else path.rpartition("/")[2].strip(".")
+def _path_in(address: str) -> str:
+    """Return the path of an address, on its host or on this machine: `example/shop`, `srv/git/shop`."""
+    return _host_and_path(address)[1].strip("./")
 
 
 def _host_and_path(address: str) -> tuple[str, str]:
@@ -241,7 +240,7 @@ def _links(
 
 def source_repository(source: Extension) -> str:
     """Return the name under which a source of records pushes itself."""
-    return source.repository or _repository_at(source.address) or source.name
+    return source.repository or _path_in(source.address) or source.name
 
 
 def title_fields(title: str) -> Row:
