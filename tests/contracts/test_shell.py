@@ -79,6 +79,7 @@ def test_the_readme_gives_the_two_commands(command: str) -> None:
 def test_ci_runs_the_tests_as_the_readme_says() -> None:
     """The CI script runs the README's line, so that a green build says the README works."""
     assert re.search(r"(?m)^python3 -m nox -s tests( \|\||$)", read(".ci/run"))
+    assert "nox -s fleet " in read(".ci/run"), "the lake is no longer asked through Spark"
 
 
 def test_every_extra_in_the_readme_exists() -> None:

@@ -72,6 +72,8 @@ class Survey:
     """Takes the path and the text of an example; an example that is a text alone is a path."""
     hint: str = ""
     """What to do about a finding, if it is not to move the file or to add one."""
+    has_exceptions: bool = True
+    """Whether `except:` leaves a file out."""
     is_reference: bool = False
     """Whether another program does the checking; such a check needs no examples."""
 

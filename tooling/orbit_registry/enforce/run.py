@@ -360,7 +360,8 @@ class _Tree:
                     self.report.break_of(check, what, location, hint=hint)
                 else:
                     hint = finder.hint or "move or rename the file"
-                    hint += "" if check.record.origin or "same" in check.fields else ", leave it out with `except:`"
+                    if finder.has_exceptions and not check.record.origin:
+                        hint += ", leave it out with `except:`"
                     self.report.break_of(check, what, Location(path), hint=hint)
 
     def _new_in_tree(self, check: DecisionCheck, finder: Survey, scope: Sequence[str]) -> list[tuple[str, str]]:

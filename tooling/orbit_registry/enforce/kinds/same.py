@@ -31,7 +31,12 @@ def _make(fields: Fields, must: str) -> Survey:
             elif first and value != first[1]:
                 yield path, f"`{value}` in `{path}`, where `{first[0]}` has `{first[1]}`,"
 
-    return Survey(find, lambda path, text: Tree([*shapes], lambda _: path), "state the same value in each file")
+    return Survey(
+        find,
+        lambda path, text: Tree([*shapes], lambda _: path),
+        "state the same value in each file",
+        has_exceptions=False,
+    )
 
 
 def _value(text: str, shape: str) -> str | None:
