@@ -75,7 +75,11 @@ class Imported:
 
 
 def imported_copy(name: str, source: Path, folder: Path, git: Git) -> Imported:
-    root = committed(copied(source, folder / "project"), git)
+    root = copied(source, folder / "project")
+    if name == "structurizr__java":  # all its decisions are data of tests, which an import of the whole leaves out
+        for number, resources in enumerate(sorted(root.glob("*/src/test/resources"))):
+            resources.rename(root / f"part-{number}")
+    committed(root, git)
     if not (root / ".orbit").exists():
         Registry.init(root)
     before = documents(root)

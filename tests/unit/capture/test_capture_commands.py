@@ -53,7 +53,14 @@ def test_commands_are_recognised(text: str, ways: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("npm --prefix /home/u/app/web run test", "npm run test --prefix web"), ("make -C /home/u/app test", "make test")],
+    [
+        ("npm --prefix /home/u/app/web run test", "npm run test --prefix web"),
+        ("make -C /home/u/app test", "make test"),
+        ("npm --prefix=./web test", "npm test --prefix web"),
+        ("npm --workspace=web run test", "npm run test --workspace web"),
+        ("yarn --cwd web test", "yarn test --cwd web"),
+        ("uv run --directory=/home/u/app/web pytest", "uv run --directory web pytest"),
+    ],
 )
 def test_a_folder_of_the_project_is_named_from_its_root(text: str, words: str) -> None:
     assert [way.words for way in read_command(text, "/home/u/app").ways] == [words]

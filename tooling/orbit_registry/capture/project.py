@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import GitError, OrbitError
@@ -36,8 +36,9 @@ PURPOSE_PHRASES = {
 _WRAPPER_WORDS = frozenset(word for phrase in WRAPPERS for word in phrase.split())
 _VERBS = frozenset(("run", "compose", "pip"))  # words of a runner before its script
 _PARTS = frozenset(
-    ("-w", "--workspace", "-F", "--filter", "-C", "--prefix", "-p", "-pl", "--package", "--project", "--manifest-path")
-)
+    ("-w", "--workspace", "-F", "--filter", "-C", "--prefix", "-p", "-pl", "--package", "--project", "--manifest-path",
+     "--cwd", "--directory")
+)  # fmt: skip
 """Options of a runner that name a part of the project."""
 _OUTSIDE = ("/", "~", "$")  # how the folder of an option begins that may be outside the project
 _CLIENTS = frozenset(("psql", "mysql", "sqlite3", "redis-cli", "mongosh", "python", "ruby", "node", "php", "sbt"))
@@ -142,8 +143,9 @@ def _folder(folder: str, path: str, root: str) -> str | None:
 def _from_root(words: Sequence[str], root: str) -> list[str]:
     """Return the words of a command with the folder of a part from the root; the root itself is no part."""
     result: list[str] = []
-    for option, word in pairwise(("", *words)):
-        path = _folder("", word, root) if option in _PARTS and word[:1] == "/" else None
+    separate = (word.split("=", 1) if word.partition("=")[0] in _PARTS else [word] for word in words)
+    for option, word in pairwise(("", *chain.from_iterable(separate))):
+        path = _folder("", word, root) if option in _PARTS and word.startswith(("/", "./")) else None
         if path == "":
             result.pop()
         else:

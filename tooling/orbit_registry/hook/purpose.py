@@ -56,7 +56,7 @@ WRAPPERS = dict.fromkeys((
 _WITH_VALUE = (
     "-e -u -w -f -p -n -C -W -X -F -pl --env --user --workdir --file --package --python --with --extra --group "
     "--project --context --namespace --config --directory --prefix --filter --env-file --profile --from --spec --name "
-    "--manifest-path"
+    "--manifest-path --cwd --workspace"
 )
 WITH_VALUE = frozenset(_WITH_VALUE.split())  # options, before a program or a script, that a value follows
 _NOUNS = _by_word({

@@ -14,6 +14,7 @@ from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, U
 from orbit_registry.formats.adr.file_names import (
     GENERIC_NAMES,
     is_decision_folder,
+    is_example,
     is_log_name,
     is_request_folder,
     read_name,
@@ -37,6 +38,7 @@ _OURS = frozenset({ORBIT})
 _SAMPLE = 40
 _HINTS = 3
 _READS_LIKE_ONE = "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
+_EXAMPLE = "an example of tests, or of another project; name its folder to take it over"
 _OF_AGENTS = re.compile(
     r"(?:.*/)?(?:memory[-_]bank|\.cursor/rules|\.clinerules|\.roo/rules[\w-]*|\.windsurf/rules|\.kiro/steering|\.beads"
     r"|\.claude|\.agents?|\.agent[-_]instructions|\.opencode|\.serena/memories|\.github/(?:instructions|agents|prompts)"
@@ -76,7 +78,9 @@ class DocumentImporter:
         chosen = list(_select(workspace, "" if within == "." else within, outcomes))
         command = f"orbit import {shlex.quote(within)}"
         outcomes += adopt(workspace, chosen, by_name=[within], command=command, assume=assume, dry_run=dry_run)
+        examples = sorted({posixpath.dirname(each.source) for each in outcomes if each.reason == _EXAMPLE})
         notes = list(_hints(outcome.source for outcome in outcomes if outcome.reason == _READS_LIKE_ONE))
+        notes += (f"`orbit import {shlex.quote(folder)}` takes the decisions there" for folder in examples[:_HINTS])
         notes += import_report.markdown_notes(outcomes)
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
             notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]
@@ -144,6 +148,8 @@ def _select(workspace: Workspace, within: str, outcomes: list[import_report.Outc
         else:
             is_neighbour = posixpath.dirname(path) in decision_folders
             reason = "" if within else _skip_reason(workspace, path, is_neighbour)
+            if not reason and is_example(path[len(within) :]) and _reads_like_one(workspace, path):
+                reason = _EXAMPLE
         if reason:
             outcomes.append(import_report.Outcome("left", path, None, reason))
         elif is_markdown(path):

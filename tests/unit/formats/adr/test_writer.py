@@ -93,6 +93,21 @@ def test_a_date_beside_a_status_stays(line: str, after: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("lines", "after"),
+    [
+        ("Proposed\n\nAccepted", "Accepted"),
+        ("- Proposed\n- Accepted", "- Accepted"),
+        ("- [x] Proposed\n- [ ] Accepted\n- [ ] Rejected", "- [x] Accepted\n- [ ] Rejected"),
+        ("Proposed\r\n\r\n**Accepted**\r\n\r\nAccepted by Ada.", "Accepted\r\n\r\nAccepted by Ada."),
+    ],
+)
+def test_a_section_states_the_new_status_once(lines: str, after: str) -> None:
+    text = f"# 1. Use it\n\n## Status\n\n{lines}\n\n## Decision\n\nAccepted\n"
+
+    assert set_status(text, only(text), "accepted") == text.replace(lines, after)
+
+
 def test_a_log_entry_without_a_status_gets_a_line() -> None:
     text, path = case("log_superseded_line")
     entry = read_document(text, path).entries[2]

@@ -202,6 +202,8 @@ _OWN_FORM = re.compile(r"[A-Z][A-Z0-9]*-[0-9a-z]{4,}\Z")
 )
 def unknown_citation(context: CheckContext) -> Iterator[Diagnostic]:
     """A text cites an id that no record has."""
+    from orbit_registry.formats.adr.file_names import is_decision_folder, is_example  # slow to import
+
     adopted = context.documents.by_path.keys() - context.our_documents
     is_known = {f"ADR-{entry.number}": True for _, entry in context.unclaimed}  # those are ORB702's
     for cited in context.citations:
@@ -211,7 +213,9 @@ def unknown_citation(context: CheckContext) -> Iterator[Diagnostic]:
             is_known[cited.id] = context.knows(cited.id)
         if is_known[cited.id]:
             continue
-        severity = Severity.NOTE if cited.location.path in adopted else Severity.ERROR
+        path = cited.location.path
+        is_note = path in adopted or (is_example(path) and any(map(is_decision_folder, path.split("/"))))
+        severity = Severity.NOTE if is_note else Severity.ERROR
         if cited.record is not None:
             severity = binding(cited.record, Severity.ERROR)
         message = f"{cited.id} is cited, but no record has that id"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from orbit_registry.formats.adr.model import Status
@@ -118,8 +119,9 @@ def _status_of_folder(name: str) -> Status | None:
 
 
 FOREIGN_FOLDERS = frozenset(
-    {"test", "tests", "testdata", "fixtures", "example", "examples", "samples", "vendor", "versioned_docs"}
-)
+    {"test", "tests", "__tests__", "testdata", "fixtures", "__fixtures__", "example", "examples", "samples", "vendor",
+     "third_party", "versioned_docs"}
+)  # fmt: skip
 """Folders whose decisions are examples, or those of other projects."""
 
 
@@ -127,6 +129,12 @@ def is_foreign_folder(folder: str) -> bool:
     """Say whether a folder's decisions are examples of tests, or those of other projects."""
     parts = folder.lower().split("/")
     return any(part in FOREIGN_FOLDERS or part.endswith(("-test", "-tests")) for part in parts)
+
+
+def is_example(path: str) -> bool:
+    """Say whether a document's decisions are examples: below its folder of decisions, such a name is a subject."""
+    parts = path.rpartition("/")[0].split("/")
+    return is_foreign_folder("/".join(takewhile(lambda part: not is_decision_folder(part), parts)))
 
 
 def is_archive_folder(name: str) -> bool:

@@ -161,7 +161,17 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
         edits.append((other.span, _STYLE_OF[other.style].render(other, _with_case_of(status, capital=capital))))
     changed = [span for span, _ in edits]
     apart = [span for span in removed if all(span.end <= other.start or other.end <= span.start for other in changed)]
+    apart += [span for span in _stated_again(text, entry, fact, value) if span not in apart]
     return _splice(text, [*edits, *((span, "") for span in apart)])
+
+
+def _stated_again(text: str, entry: AdrDocument, fact: Fact, value: str) -> Iterator[Span]:
+    """Yield the lines of a status section that would repeat the new status: `Accepted` below `Proposed`."""
+    word = re.escape(value.strip("*_` "))
+    line = rf"(?im)(?<=\S)\s*\n[ \t]*(?:[-*+][ \t]+)?(?:\[[ x]\][ \t]+)?[*_`]*{word}[*_`]*\.?[ \t]*(?=\r?$)"
+    section = next((each.body for each in entry.sections if each.body.start <= fact.span.start <= each.body.end), None)
+    if section is not None and word and fact.style == "section":
+        yield from (Span(*match.span()) for match in re.compile(line).finditer(text, fact.span.end, section.end))
 
 
 def successor_field(text: str, entry: AdrDocument) -> tuple[str, str] | None:
