@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.checks.report import FORMATS, render, render_codes
@@ -40,6 +41,32 @@ HOSTILE = Diagnostic(
     Location("docs/a,b:c%\n::d.md", Position(3, 7)),
     "a \"hint\" with 'quotes'",
 )
+
+GITLAB_FORM = Draft202012Validator({
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["description", "check_name", "fingerprint", "severity", "location"],
+        "properties": {
+            "description": {"type": "string"},
+            "check_name": {"type": "string"},
+            "fingerprint": {"type": "string", "minLength": 1},
+            "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
+            "location": {
+                "type": "object",
+                "required": ["path", "lines"],
+                "properties": {
+                    "path": {"type": "string", "not": {"pattern": r"^\./"}},
+                    "lines": {
+                        "type": "object", "required": ["begin"],
+                        "properties": {"begin": {"type": "integer", "minimum": 1}},
+                    },
+                },
+            },
+        },
+    },
+})  # fmt: skip
+"""What GitLab demands of a report of Code Quality."""
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=60)
 DIAGNOSTICS = st.builds(
@@ -81,6 +108,12 @@ def test_sarif_marks_what_the_baseline_knows() -> None:
     assert [result.get("baselineState") for result in run["results"]] == [None, None, "unchanged"]
     assert run["results"][2]["suppressions"][0]["kind"] == "external"
     assert len({result["partialFingerprints"]["orbit/v1"] for result in run["results"]}) == 3
+
+
+def test_a_report_for_gitlab_has_the_fields_that_it_demands() -> None:
+    rows = json.loads(render("gitlab", CheckOutcome((ERROR, ERROR, WARNING, NOTE, HOSTILE))))
+    assert list(GITLAB_FORM.iter_errors(rows)) == []
+    assert len({row["fingerprint"] for row in rows}) == len(rows) == 5
 
 
 def test_annotations_are_one_command_a_line() -> None:
