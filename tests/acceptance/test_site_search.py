@@ -94,19 +94,19 @@ def test_the_browser_splits_texts_as_orbit_search_does(browser: Browser, tmp_pat
     assert len(terms) > 10_000
 
 
-def test_a_number_leads_to_the_record_that_had_it_earlier_too(browser: Browser, tmp_path: Path) -> None:
+def test_a_number_leads_to_its_record_and_the_one_that_had_it_earlier(browser: Browser, tmp_path: Path) -> None:
     shutil.copy(overrides() / "assets/orbit/search.js", tmp_path)
     (tmp_path / "index.html").write_text("<!doctype html><title>Empty</title>", "utf-8")
     script = """async (titles) => {
         const { finder, titleWords } = await import("/search.js");
-        return ["0007", "7"].map((text) => finder(titles, titleWords(titles)).records(text));
+        return ["0007", "7", "adr-7", "ADR-0012"].map((text) => finder(titles, titleWords(titles)).records(text));
     }"""
     titles = {
         "records": [["ADR-0007", "Seven", 0], ["ADR-0012", "Twelve", 0]], "names": {"0007": [1]},
         "looks": [{"searched": True, "closed": False}],
     }  # fmt: skip
     with served(tmp_path) as url, tab_of(browser) as opened:
-        assert opened.go(url).evaluate(script, titles) == [[0, 1], [0]]
+        assert opened.go(url).evaluate(script, titles) == [[0, 1], [0], [0], [1]]
 
 
 def test_names_and_titles_lead_to_their_record(browser: Browser, corpora: Path, real_site: Path) -> None:

@@ -230,13 +230,14 @@ export const finder = ({ records, looks, names }, data) => {
     const number = id.match(/-0*(\d+)$/)?.[1]; // which may be typed alone
     if (number) rowsOf.set(number, [...(rowsOf.get(number) ?? []), row]);
   });
-  records.forEach(([id], row) => rowsOf.set(id.toLowerCase(), [row]));
+  const short = (id) => id.replace(/-0+(?=\d+$)/, "-"); // `adr-7` for `adr-0007`
+  records.forEach(([id], row) => [short(id.toLowerCase()), id.toLowerCase()].forEach((form) => rowsOf.set(form, [row])));
   let plainTitles = null;
 
   /* Returns the records whose ids the text has, or begins, and the closed ones whose title it is. */
   const named = (text) => {
     const ids = text.toLowerCase().split(/\s+/).filter(Boolean).map((word) => word.replace(/^[.,;:!?()[\]'"`]+|[.,;:!?()[\]'"`]+$/g, "")).filter((word, _, { length }) => word.includes("-") || length === 1);
-    const forms = ids.flatMap((id) => [id, id.replace(/^#?0*(?=\d+$)/, "")]); // an earlier id may be `0007`
+    const forms = ids.flatMap((id) => [id, short(id), id.replace(/^#?0*(?=\d+$)/, "")]); // an earlier id may be `0007`
     const rows = [...new Set(forms.flatMap((id) => rowsOf.get(id) ?? []))];
     const begun = rows.length || ids.length !== 1 || !ids[0].includes("-") ? [] : records.flatMap(([id], row) => (id.toLowerCase().startsWith(ids[0]) ? [row] : []));
     plainTitles ??= records.map(([, title]) => plain(title));

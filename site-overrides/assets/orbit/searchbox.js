@@ -6,8 +6,8 @@ const SNIPPET = 150;
 const LONGEST = 200_000; // characters of a page that are looked at
 const PAUSE = 120; // milliseconds without a key before pages are read for what is around a hit
 const HEADINGS = "h1, h2, h3, h4, h5, h6";
-const NO_TEXT = "h1, script, style, nav, svg, [hidden], .headerlink";
-const BLOCKS = "p, li, dt, dd, td, th, pre, div, blockquote, h2, h3, h4, h5, h6";
+const NO_TEXT = `${HEADINGS}, script, style, nav, svg, [hidden]`;
+const BLOCKS = "p, li, dt, dd, td, th, pre, div, blockquote";
 const made = (tag, css, ...inside) => {
   const element = document.createElement(tag);
   if (css) element.className = css;

@@ -15,7 +15,8 @@ from orbit_registry.registry import Registry
 
 
 @pytest.mark.parametrize(
-    "text", ["postgres", "is ADR-0001 it's own?", "postgres at rest", "continue", "nothing-has-it", "0255", "#01"]
+    "text",
+    ["postgres", "is ADR-0001 it's own?", "postgres at rest", "continue", "nothing-has-it", "0255", "#01", "adr-1"],
 )
 def test_a_question_in_sql_finds_the_same(shell: Any, text: str) -> None:
     shell.learn("Vacuum Postgres at night")
@@ -28,7 +29,7 @@ def test_a_question_in_sql_finds_the_same(shell: Any, text: str) -> None:
     hits = shell.data("search", text, "--budget", "deep" if "?" in text else "balanced")["hits"]
     ids = shell.data("query", sql)
 
-    if text in ("0255", "#01"):
+    if text in ("0255", "#01", "adr-1"):
         assert [row["id"] for row in ids] == [rest if text == "0255" else "ADR-0001"]
     assert [(row["id"], round(row["score"], 4)) for row in ids] == [(hit["id"], round(hit["score"], 4)) for hit in hits]
     question = ToolCall(Registry.open(shell.root), Caller("agent", ""), {"sql": sql})

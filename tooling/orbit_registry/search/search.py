@@ -14,6 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import ConfigError, ProgramError, UsageError
+from orbit_registry.formats.adr.vocabulary import field_of
 from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.rank import rank_order
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 SNIPPET = 150  # characters a snippet has at most
 _WORD = re.compile(r"\S+")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$")
+_HEADER_LINE = re.compile(r"[ \t>|]*(?:[-*+][ \t]+)?[*_]{0,2}([^\W\d_][\w -]{1,30}?)[*_]{0,2}[ \t]*[:：|]")
+_LOOSE_ID = re.compile(r"#?\d+|[A-Za-z]+-\w*\d\w*")
 LINKED = 0.5  # what a record that a hit links to is worth, as a part of that hit
 MARKS = ".,;:!?()[]'\"`"
 LINKING_HITS = 5  # so many of the best hits lead to what they link to
@@ -247,12 +251,11 @@ class Searcher:
         return records if any(record.phase != "closed" for record in titled) else [*records, *titled]
 
     def _named_by(self, word: str) -> Sequence[Record]:
-        """Return the records that a word names: by an id, an earlier one, or a number such as `87` or `#0087`."""
+        """Return the records that a word names: by an id, an earlier one, or a form such as `adr-87`, `87`, `#0087`."""
         name = word.strip(MARKS)
         if name in self._by_name:
             return (self._by_name[name],)
-        number = name.removeprefix("#")
-        return self._set.matches(number) if number.isdecimal() else ()
+        return self._set.matches(name.removeprefix("#")) if _LOOSE_ID.fullmatch(name) else ()
 
     @cached_property
     def _by_title(self) -> Mapping[str, Sequence[Record]]:
@@ -336,7 +339,7 @@ def covers(record: Record, path: str) -> bool:
 
 def snippet(text: str, query: set[str], title: str) -> str:
     """Return one line of at most `SNIPPET` characters of a text, from where most words of the query are."""
-    line = " ".join(text.split()) or title
+    line = " ".join(" ".join(_prose_lines(text)).split()) or title
     places = [word.start() for word in _WORD.finditer(line) if not query.isdisjoint(terms(word[0]))]
     room = SNIPPET - 2
     around = max(places, key=lambda at: (sum(at <= other < at + room for other in places), -at), default=0)
@@ -345,3 +348,14 @@ def snippet(text: str, query: set[str], title: str) -> str:
         start = min(start, max(len(line) - room, 0))
     cut = line[start : start + room]
     return f"{'…' if start else ''}{cut.strip()}{'…' if start + room < len(line) else ''}"
+
+
+def _prose_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text without headings, a section that states the status, and lines such as `Date: …`."""
+    is_status = False
+    for line in text.split("\n"):
+        heading, header = _HEADING.match(line), _HEADER_LINE.match(line)
+        if heading is not None:
+            is_status = field_of(heading[1]) == "status"
+        elif not is_status and (header is None or field_of(header[1]) is None) and line.strip("|:- \t"):
+            yield line

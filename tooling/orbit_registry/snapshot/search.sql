@@ -42,6 +42,8 @@ WITH parts AS (
     UNION ALL
     SELECT regexp_replace(r.id, '.*-0*([0-9]+)', '#\1'), r.id
     FROM records AS r WHERE regexp_full_match(r.id, '[A-Z][A-Z0-9]*-[0-9]{4,9}')
+    UNION ALL
+    SELECT regexp_replace(lower(r.id), '-0*([0-9]+)$', '-\1'), r.id FROM records AS r
 ), found AS (
     SELECT t.record_id AS id, sum(t.weight) / (SELECT sum(a.worth) FROM asked AS a) AS score
     FROM search_terms AS t JOIN asked AS a ON a.term = t.term
@@ -49,7 +51,10 @@ WITH parts AS (
     UNION ALL
     SELECT n.id, 1 FROM names AS n
     WHERE n.name IN (trim(said, ' @edges@'), regexp_replace(trim(said, ' @edges@'), '^#?0*([0-9]+)$', '#\1')) OR (
-        contains(n.name, '-') AND n.name IN (SELECT trim(unnest(regexp_extract_all(said, '\S+')), '@edges@'))
+        contains(n.name, '-') AND n.name IN (
+            SELECT unnest([w.word, regexp_replace(lower(w.word), '-0*([0-9]+)$', '-\1')])
+            FROM (SELECT trim(unnest(regexp_extract_all(said, '\S+')), '@edges@') AS word) AS w
+        )
     )
 ), current AS ( -- what took the place of a closed record is found by its text
     SELECT coalesce(n.successor_id, o.id) AS id, o.score

@@ -1,0 +1,19 @@
+"""The line of a hit that shows where its text has the words of the query."""
+
+import pytest
+
+from orbit_registry.search.search import snippet
+from orbit_registry.search.text import terms
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Date: 2026-05-01\n\n## Status\n\nAccepted\n\n## Context\n\nUsers wait.\n", "Users wait."),
+        ("- Status: accepted\n- **Deciders**: Ada\n\n### Context\n\nUsers wait.\n", "Users wait."),
+        ("| Status | Accepted |\n|--------|----------|\n\nUsers: they wait.\n", "Users: they wait."),
+        ("## Status\n\nAccepted\n", "Their title"),
+    ],
+)
+def test_it_begins_with_prose(text: str, line: str) -> None:
+    assert snippet(text, set(terms("accepted users")), "Their title") == line
