@@ -233,7 +233,11 @@ def test_a_verbose_report_names_every_document() -> None:
 
 def test_a_report_says_what_comes_next() -> None:
     assert TakeoverReport("madr", "adr", True, TAKEN).text().endswith("\nnext: the same command without `--dry-run`")
-    assert TakeoverReport("madr", "adr", False, TAKEN).text().endswith("\nnext: `orbit check`, then `orbit list`")
+    assert (
+        TakeoverReport("madr", "adr", False, TAKEN)
+        .text()
+        .endswith("then `orbit scope suggest`: which files the decisions apply to")
+    )
     nothing = TakeoverReport("madr", "adr", True, ()).text()
     assert nothing == 'adr (madr): nothing to take\n\nnext: `orbit adr new "Title"`'
 

@@ -11,6 +11,7 @@ from tests.files import write
 
 from orbit_registry.errors import ConfigError, ForeignWorkspaceError, WorkspaceNotFoundError
 from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import setup_workspace
 from orbit_registry.workspace.workspace import find_workspace, open_workspace, user_cache, user_home
 
 KINDS = Path(__file__).parents[2] / "cases" / "kinds"
@@ -63,6 +64,24 @@ def test_an_orbit_without_a_configuration_is_foreign(tmp_path: Path) -> None:
     assert "orbit init" not in caught.value.hint
     assert "git restore .orbit/config.yaml" in caught.value.hint
     assert "orbit import" in caught.value.hint
+
+
+def test_records_without_a_configuration_get_a_new_one(tmp_path: Path) -> None:
+    setup_workspace(tmp_path, load_kinds())
+    (tmp_path / ".orbit/config.yaml").unlink()
+    record = tmp_path / ".orbit/learnings/L-7k3fq/learning.yaml"
+    record.parent.mkdir(parents=True)
+    record.write_text("schema_version: 1\nid: L-7k3fq\n", "utf-8")
+    with pytest.raises(ForeignWorkspaceError):
+        setup_workspace(tmp_path, load_kinds())
+
+    record.write_text("schema_version: 1\nid: L-7k3fq\nuid: abc\n", "utf-8")
+    with pytest.raises(ForeignWorkspaceError) as caught:
+        find_workspace(tmp_path)
+    setup_workspace(tmp_path, load_kinds())
+
+    assert "orbit init" in caught.value.hint
+    assert find_workspace(tmp_path).root == tmp_path
 
 
 def test_kinds_of_its_own_belong_to_the_workspace(workspace_root: Path) -> None:

@@ -227,7 +227,7 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
         lines.append("  `orbit check --code ORB502` lists the globs that match none, `orbit explain FILE` says why")
     elif result.path is None:
         lines.append(
-            "  no record has a glob yet; give one: orbit learning update ID --path 'src/**', or orbit adr update"
+            "  no record has a glob yet: `orbit scope suggest` proposes some, `orbit adr update ID --path` sets one"
         )
     else:
         lines.append(f"  at an edit of {result.path}, in {result.milliseconds:.0f} ms:")

@@ -196,9 +196,7 @@ def note_stale_index(registry: Registry) -> None:
     if isinstance(index, NoIndex):
         print_note("hooks show nothing yet, for there is no push index; this command makes it")
     elif index.behind():
-        print_note(
-            "the push index is behind the files, as a hook's next call finds too: `orbit sync` brings it up to date"
-        )
+        print_note("the push index is older than the records: the next call of a hook updates it, or `orbit sync`")
 
 
 def _field_words(record: Record, name: str) -> Sequence[str]:

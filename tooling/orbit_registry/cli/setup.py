@@ -143,7 +143,7 @@ def import_records(path: Path, source: str, assume: str | None, dry_run: bool, v
     orbit import docs/decisions --assume accepted
     """
     report = Registry.import_from(path, source, assume=assume, dry_run=dry_run)
-    emit(output, report.as_data(), report.text(verbose=verbose), next_commands=["orbit check", "orbit list"])
+    emit(output, report.as_data(), report.text(verbose=verbose), next_commands=["orbit check", "orbit scope suggest"])
 
 
 @click.command()

@@ -14,6 +14,7 @@ from orbit_registry.analytics.stats import EventCounter, Tally
 from orbit_registry.capture.transcripts import DELIVERY_READERS, Delivery, deliveries, events_by_session, without_event
 from orbit_registry.errors import GitStoppedError, OrbitError, plural
 from orbit_registry.hook.index import MISSING, Index
+from orbit_registry.hook.project import index_file
 from orbit_registry.install import install as installation
 from orbit_registry.install import trial
 from orbit_registry.install.install import HookState
@@ -106,7 +107,9 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
         f"{plural(count, 'record')}: {live} can be shown, {waiting} {'waits' if waiting == 1 else 'wait'} for review, "
         f"{len(unknown)} {'has' if len(unknown) == 1 else 'have'} no status stated"
     )
-    step = approval_command(unknown) if unknown else "" if live else "orbit learning new, or orbit adr new"
+    step = (
+        approval_command(unknown) if unknown else "" if live else "orbit review" if waiting else 'orbit adr new "Title"'
+    )
     yield Finding("ok", "workspace", message, str(workspace.root), step)
     if unread:
         yield Finding("problem", "workspace", unread_text(collection.problems), orbit, check_command(workspace, unread))
@@ -183,7 +186,7 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
         message = "a hook shows nothing here: it can't keep what a session was shown, for the folder may not be written"
         yield Finding("problem", "derived", message, str(workspace.state), MAKE_WRITABLE)
     index = open_index(workspace)
-    cache = workspace.relative(workspace.cache_folder)
+    path = index_file(str(workspace.root))
     if not isinstance(index, Index):
         state, level = index.reason, "ok" if index.reason == MISSING else "warning"
     elif not is_whole(index):
@@ -196,10 +199,10 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
         done = sync(workspace, rebuild=level != "ok")
     except OrbitError as error:
         message = f"{state}; bringing it up to date failed: {error.message}"
-        yield Finding("problem", "derived", message, cache, error.hint)
+        yield Finding("problem", "derived", message, path, error.hint)
         return
     now = "; it was made again now" if done.index is not None and done.index.built else ""
-    yield Finding("ok" if level == "ok" else "warning", "derived", f"{state}{now}", cache)
+    yield Finding("ok" if level == "ok" else "warning", "derived", f"{state}{now}", path)
     action = "was built now" if done.built else "is current"
     yield Finding("ok", "derived", f"the snapshot {action}", workspace.relative(done.path))
 
@@ -329,7 +332,7 @@ def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Find
         yield Finding(level, "log", "no call is in the event log", log, step)
         return
     quiet = 100 * (total.calls - total.speaking) / total.calls
-    message = f"{total.calls} calls, {quiet:.0f} % silent, {total.shown} records shown"
+    message = f"{plural(total.calls, 'call')}, {quiet:.0f} % silent, {plural(total.shown, 'record')} shown"
     yield Finding("ok", "log", message, log, "orbit stats")
     if met.skipped:
         reasons = ", ".join(f"{count} × {reason}" for reason, count in met.skipped.most_common())
@@ -351,7 +354,7 @@ def _transcripts(
     names: Sequence[str],
 ) -> Iterator[Finding]:  # fmt: skip
     if not events:
-        yield Finding("ok", "transcript", "no hook has shown anything yet, so there is nothing to read back")
+        yield Finding("ok", "transcript", "no agent has been shown a record yet, so no transcript is read")
     elif not compared:
         some = f"none of {len(events)} sessions that were" if len(events) > 1 else "no session that was"
         message = f"{some} shown something has a transcript that can be read here"

@@ -93,6 +93,8 @@ def _workspace_around(path: Path) -> Workspace:
     try:
         return find_workspace(path if path.is_dir() else path.parent)
     except ForeignWorkspaceError as error:  # its own hint would be to import
+        if "orbit init" in error.hint:  # the records are of Orbit
+            raise
         hint = f"its {ORBIT}/ is of no tool that is known here: rename it, run `orbit init`, then import again"
         raise ForeignWorkspaceError(error.message, hint=hint) from None
 

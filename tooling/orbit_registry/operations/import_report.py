@@ -99,7 +99,11 @@ class TakeoverReport:
             return "`orbit adr accept --status unknown`, if you follow them all"
         if not self.outcomes:
             return '`orbit adr new "Title"`'
-        return "`orbit check`, then `orbit list`" if self.records else "`orbit list`"
+        if not self.records:
+            return "`orbit list`" if self.of("present") else '`orbit adr new "Title"`'
+        if self.format == "orbit":  # its records name their files
+            return "`orbit check`, then `orbit list`"
+        return "`orbit check`, then `orbit scope suggest`: which files the decisions apply to"
 
 
 def _by_reason(outcomes: Sequence[Outcome]) -> list[tuple[str, list[Outcome]]]:

@@ -31,7 +31,7 @@ from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.config import CONFIG_SCHEMA, FOREIGN_HINT, AdrConfig, config_of, config_schema
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text, write_atomic
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.workspace import ORBIT, has_only_state, open_workspace, user_home
+from orbit_registry.workspace.workspace import ORBIT, has_only_state, has_own_records, open_workspace, user_home
 
 DRIVER = "orbit-log"
 GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")
@@ -136,7 +136,7 @@ def setup_workspace(
     if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
         raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init` again")
     config = orbit / "config.yaml"
-    if orbit.is_dir() and not config.exists() and not has_only_state(orbit):
+    if orbit.is_dir() and not (config.exists() or has_only_state(orbit) or has_own_records(orbit)):
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml, and holds files", hint=FOREIGN_HINT)
     for path in (".gitignore", ".gitattributes") if git.top is not None else ():
         inside(root, path)

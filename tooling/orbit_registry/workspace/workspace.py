@@ -4,21 +4,24 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from orbit_registry.errors import ForeignWorkspaceError, UsageError, WorkspaceNotFoundError, WriteError
+from orbit_registry.errors import ForeignWorkspaceError, OrbitError, UsageError, WorkspaceNotFoundError, WriteError
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.kind import Kind, KindTable, load_kinds
 from orbit_registry.workspace.cache import Cache, code_version, digest
 from orbit_registry.workspace.config import FOREIGN_HINT, Config, read_config
-from orbit_registry.workspace.files import inside, write_error
+from orbit_registry.workspace.files import inside, read_text, write_error
 from orbit_registry.workspace.git import Git
 
 _NAME = "orbit-registry"
 _NO_HOME = Path("/nonexistent")
+_LOOKED_AT = 20  # files that are read to tell whose records an `.orbit/` without a configuration has
 
 
 def user_cache() -> Path:
@@ -243,6 +246,15 @@ def has_only_state(orbit: Path) -> bool:
     return all(entry.name == "state" for entry in orbit.iterdir())
 
 
+def has_own_records(orbit: Path) -> bool:
+    """Say whether an `.orbit/` has a record that this program wrote: it has a uid, those of other tools have none."""
+    for file in islice(orbit.glob("*/*/*.yaml"), _LOOKED_AT):
+        with suppress(OrbitError):
+            if "\nuid: " in read_text(file):
+                return True
+    return False
+
+
 def open_workspace(root: Path) -> Workspace:
     """Return the workspace with this root."""
     root = root.resolve()
@@ -252,6 +264,8 @@ def open_workspace(root: Path) -> Workspace:
         hint = FOREIGN_HINT
         if (orbit / "learnings").is_dir():
             hint += "; `orbit learning migrate-layout` takes its learnings alone"
+        if has_own_records(orbit):
+            hint = "`git restore .orbit/config.yaml` brings it back; `orbit init` writes a new one"
         hint = "run `orbit init`" if has_only_state(orbit) else hint
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml", hint=hint)
     if (orbit / "state").is_symlink():
