@@ -441,7 +441,7 @@ class Registry:
 
     def replay_check(self, name: str, most: int = 2_000, since: str = "") -> Replay:
         """Replay a check (`ID/CHECK`) over the history, and write the evidence."""
-        from orbit_registry.enforce.trial import replay_check
+        from orbit_registry.enforce.replay import replay_check
 
         return replay_check(self.workspace, self._check_of(name), most, since)
 

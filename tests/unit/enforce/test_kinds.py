@@ -142,7 +142,7 @@ PLACES: dict[str, tuple[dict[str, Any], str, str]] = {
 @pytest.mark.parametrize("name", PLACES)
 def test_a_match_is_where_the_last_name_is(name: str) -> None:
     fields, path, text = PLACES[name]
-    finder = check_of(fields).finder()
+    finder = check_of(fields).finder
     assert isinstance(finder, Finder)
     (match,) = finder.find(path, text)
     before = text[: text.rindex("os")].split("\n")
@@ -165,7 +165,7 @@ def test_a_catalogue_that_gradle_refuses_is_no_example(text: str) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("engine", ["ruff", "import-linter"])
 def test_a_setting_of_another_form_is_not_on(engine: str, text: str) -> None:
-    finder = check_of({"by": {"engine": engine, "rule": "X1"}}).finder()
+    finder = check_of({"by": {"engine": engine, "rule": "X1"}}).finder
     assert isinstance(finder, Survey)
     files = {"pyproject.toml": text}
     assert len([*finder.find(Tree([*files], files.get), [])]) == 1
@@ -186,7 +186,7 @@ def test_a_setting_of_another_form_is_not_on(engine: str, text: str) -> None:
     ],
 )
 def test_a_rule_of_ruff_is_on_as_ruff_reads_its_settings(settings: str, is_on: bool) -> None:
-    finder = check_of({"by": {"engine": "ruff", "rule": "T201"}}).finder()
+    finder = check_of({"by": {"engine": "ruff", "rule": "T201"}}).finder
     assert isinstance(finder, Survey)
     files = {"ruff.toml": f"[lint]\n{settings}\n", "noxfile.py": "ruff", "src/app/a.py": ""}
     assert (not [*finder.find(Tree([*files], files.get), ["src/app/a.py"])]) == is_on
@@ -198,14 +198,14 @@ def test_a_missing_library_is_said_and_never_passes(module: str, monkeypatch: py
     name = {"re2": "regex", "ast_grep_py": "call"}[module]
     assert problems(CASES[name]) == []
     with pytest.raises(NotRunError):
-        check_of(CASES[name]).finder()
+        _ = check_of(CASES[name]).finder
     for other in ("words", "python-import", "dependency", "path-only"):
         assert problems(CASES[other]) == []
 
 
 @pytest.mark.parametrize(("shape", "partner"), [("{folder}/{name}.snap", "{}.snap"), ("tests/**/m/{name}", "{}/m")])
 def test_partners_of_many_files_with_one_name_take_linear_time(shape: str, partner: str) -> None:
-    finder = check_of({"in": ["**/index.ts"], "pair": {"with": [shape]}}).finder()
+    finder = check_of({"in": ["**/index.ts"], "pair": {"with": [shape]}}).finder
     assert isinstance(finder, Survey)
     files = [f"a{number}/index.ts" for number in range(20_000)]
     start = time.process_time()
@@ -216,7 +216,7 @@ def test_partners_of_many_files_with_one_name_take_linear_time(shape: str, partn
 
 def test_a_value_in_a_long_line_takes_no_time() -> None:
     of = {"a": 'version = "{}";', "b": "v={}"}
-    finder = check_of({"same": {"of": of}}).finder()
+    finder = check_of({"same": {"of": of}}).finder
     assert isinstance(finder, Survey)
     texts = {"a": 'version = "' * 90_000 + '\nversion = "1";', "b": "v=1"}
     start = time.process_time()

@@ -8,7 +8,7 @@ import pytest
 from tests.files import commit, make_workspace, write
 from tests.unit.enforce.test_run import NO_PRINT, check, decide, messages
 
-from orbit_registry.enforce.evidence import least_precision, most_likely_rate, read_evidence, refusal
+from orbit_registry.enforce.evidence import are_rare, least_precision, read_evidence, refusal
 from orbit_registry.enforce.replay import Replay
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
 from orbit_registry.registry import Registry
@@ -78,7 +78,7 @@ def test_names_of_files_are_replayed(root: Path, git: Any) -> None:
     (root / "lib").mkdir()
     git(root, "mv", "b.jar", "lib/b.jar")
     commit(root, "Move")
-    assert fates(replayed(root)) == [("a.jar", "edited away"), ("b.jar", "kept")]
+    assert fates(replayed(root)) == [("lib.zip", "edited away"), ("lib/b.jar", "kept")]
 
 
 def test_a_file_that_is_too_large_for_a_while_loses_no_match(root: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_level_is_earned(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RefusedError, match="1 kept match has no label"):
         Registry.open(root).promote_check(NAME)
     Registry.open(root).label_match(NAME, entry.key, is_true=False)
-    with pytest.raises(RefusedError, match="false alarms may reach"):
+    with pytest.raises(RefusedError, match="1 false alarm in 1 change"):
         Registry.open(root).promote_check(NAME)
     assert read_evidence(registry.workspace)[NAME]["labels"] == {entry.key: False}
 
@@ -175,7 +175,7 @@ EVIDENCE: dict[str, Any] = {"relevant": 300, "edited_away": 0, "deleted": 0, "ke
     ("changes", "reason"),
     [
         ({}, ""),
-        ({"relevant": 298}, "false alarms may reach"),
+        ({"relevant": 298}, "none in 299 changes is enough"),
         ({"edited_away": 16}, ""),
         ({"edited_away": 15}, "precision"),
         ({"digest": "other"}, "changed after its replay"),
@@ -198,10 +198,9 @@ def test_evidence_of_another_form_is_none(changes: dict[str, Any], root: Path) -
 
 
 def test_the_bounds_are_those_of_the_books() -> None:
-    assert most_likely_rate(0, 300) <= 0.01 < most_likely_rate(0, 298)
-    assert round(most_likely_rate(1, 100), 3) == 0.047  # exact binomial
-    assert most_likely_rate(5, 5) == 1.0
-    assert round(most_likely_rate(100, 100_000), 5) == 0.00118
+    assert [are_rare(0, trials) for trials in (0, 298, 299)] == [False, False, True]
+    assert [are_rare(1, trials) for trials in (472, 473)] == [False, True]  # exact binomial
+    assert [are_rare(count, 100_000) for count in (948, 949, 5_000)] == [True, False, False]
     assert least_precision(16, 16) >= 0.8 > least_precision(15, 15)
 
 

@@ -577,6 +577,29 @@ def test_a_file_needs_its_partner_and_an_old_lack_is_old(project: Path) -> None:
     assert Registry.open(project).check_text("src/d.py", "x = 1\n") == ()
 
 
+def test_a_rule_of_another_program_that_is_off_is_reported_with_each_change(project: Path) -> None:
+    decide(project, {"id": "layers", "by": {"engine": "import-linter", "rule": "layers"}})
+    commit(project, "Layers")
+    for options in ({}, {"against": "HEAD"}):
+        (message,) = messages(check(project, **options), "ORB1009")
+        assert message == "import-linter does not check `layers`: no contract has this id"
+
+
+def test_a_match_of_white_space_is_shown(project: Path) -> None:
+    spaces = {"id": "spaces", "in": ["**/*.txt"], "text": {"regex": "\\t+"}, "passes": [" x"], "fails": ["\tx"]}
+    decide(project, {**spaces, "level": "error"})
+    write(project, "src/a.txt", "\tx\n")
+    (row,) = [row for row in check(project).diagnostics if row.check]
+    assert row.message == "`\\t` breaks ADR-0001: Log through the logger"
+
+
+def test_a_manifest_that_can_not_be_read_lacks_nothing(project: Path) -> None:
+    decide(project, {"id": "log", "must": "have", "level": "error", "dependency": {"of": ["structlog"]},
+                     "passes": ["structlog"], "fails": ["logging"]})  # fmt: skip
+    write(project, "package.json", "{")
+    assert [row.code for row in check(project).diagnostics if row.code[:5] == "ORB10"] == ["ORB1004"]
+
+
 def test_files_state_one_value(project: Path) -> None:
     of = {"pyproject.toml": 'version = "{}"', "src/app.py": 'VERSION = "{}"'}
     texts = [f'version = "1"\nVERSION = "{number}"' for number in (1, 2)]

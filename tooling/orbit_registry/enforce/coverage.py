@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from orbit_registry.enforce.kind import Survey, Tree
 from orbit_registry.enforce.run import tree_of
 from orbit_registry.enforce.spec import DecisionCheck, checks_of
-from orbit_registry.formats.globs import matches
 from orbit_registry.model.record import Record
 from orbit_registry.workspace.workspace import Workspace
 
@@ -108,16 +107,11 @@ def _why_off(check: DecisionCheck, tree: Tree) -> str:
     """Return why a check does not count; empty if it does."""
     if check.problems:
         return "its examples do not hold" if check.problems[0].code == "ORB1002" else "it can't be used"
-    if not check.is_reference:
+    if not check.is_reference or not isinstance(check.finder, Survey):
         return ""
-    finder = check.finder()
-    files = [path for path in tree.paths if check.covers(path)]
-    return next((what for _, what in finder.find(tree, files)), "") if isinstance(finder, Survey) else ""
+    return next((what for _, what in check.finder.find(tree, [*filter(check.covers, tree.paths)])), "")
 
 
 def _is_anchor(check: DecisionCheck, files: Sequence[str]) -> bool:
     """Say whether a check only demands that one file has a text."""
-    if check.must != "have":
-        return False
-    globs = check.globs if check.kind and check.kind.name != "path" else ()
-    return sum(any(not glob.exclude and matches(glob, path) for glob in globs) for path in files) <= 1
+    return check.must == "have" and sum(map(check.reads, files)) <= 1

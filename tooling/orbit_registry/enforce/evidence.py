@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
 from orbit_registry.enforce.spec import LEVELS, DecisionCheck
-from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.errors import RefusedError, UsageError, plural
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import dump, load
 from orbit_registry.formats.yaml_edit import rewrite
@@ -24,7 +24,8 @@ MOST_FALSE_ALARMS, LEAST_PRECISION = 0.01, 0.8
 FEWEST_EXCEPTIONS, MOST_EXCEPTIONS = 3, 0.2
 """Number and share of a check's matches that are allowed or labelled false from which on it counts as advice."""
 _COMMENT = "What replays of checks found, and who promoted them; `orbit enforce` rewrites this file."
-Entry = Mapping[str, Any]
+Evidence = Mapping[str, Any]
+"""What a replay found of one check, and what people said of it."""
 _FIELDS = {"digest", "relevant", "edited_away", "kept"}
 _COUNTS = ("relevant", "edited_away", "introduced", "deleted", "replayed", "allowed")
 _LARGEST = 1 << 53
@@ -58,11 +59,11 @@ def _is_entry(entry: object) -> bool:
     )
 
 
-def _text(evidence: Mapping[str, Entry]) -> str:
+def _text(evidence: Mapping[str, Evidence]) -> str:
     return dump({"schema_version": 1, "checks": dict(sorted(evidence.items()))}, comment=_COMMENT)
 
 
-def write_replay(workspace: Workspace, name: str, data: Entry, keys: Collection[str]) -> None:
+def write_replay(workspace: Workspace, name: str, data: Evidence, keys: Collection[str]) -> None:
     """Write what a replay found into the evidence; labels of matches that are still there, by their keys, stay."""
     with writing(workspace):
         evidence = read_evidence(workspace)
@@ -108,7 +109,14 @@ def promote(workspace: Workspace, check: DecisionCheck, author: Author) -> str:
     return level
 
 
-def refusal(check: DecisionCheck, level: str, entry: Entry | None) -> str:
+def is_stale(check: DecisionCheck, files: Sequence[Mapping[str, Evidence]]) -> bool:
+    """Say whether a check above advice has another digest than the evidence in each of some files."""
+    entries = [file.get(check.name) for file in files]
+    is_fresh = any(entry is None or entry["digest"] == check.digest for entry in entries)
+    return bool(entries) and not is_fresh and check.level != "advice" and check.has_library
+
+
+def refusal(check: DecisionCheck, level: str, entry: Evidence | None) -> str:
     """Return why the evidence is not enough for a level; empty if it is."""
     if check.problems:
         return "its examples do not hold"
@@ -123,14 +131,13 @@ def refusal(check: DecisionCheck, level: str, entry: Entry | None) -> str:
     labels = entry.get("labels", {})
     unlabelled = [row["key"] for row in entry["kept"] if row["key"] not in labels]
     if unlabelled:
-        count = f"{len(unlabelled)} kept match{'es have' if len(unlabelled) > 1 else ' has'} no label"
-        return f"{count}: `orbit enforce label {check.name} {unlabelled[0]} true|false`"
+        count = plural(len(unlabelled), "kept match has", "kept matches have")
+        return f"{count} no label: `orbit enforce label {check.name} {unlabelled[0]} true|false`"
     false = sum(not value for value in labels.values())
     true = entry["edited_away"] + len(labels) - false
-    bound = most_likely_rate(false, entry["relevant"])
-    if bound > MOST_FALSE_ALARMS:
-        count = f"{entry['relevant']} change{'s' * (entry['relevant'] != 1)}"
-        return f"false alarms may reach {bound:.1%} of {count}; at most {MOST_FALSE_ALARMS:.0%} may"
+    if not are_rare(false, entry["relevant"]):
+        count = f"{plural(false, 'false alarm')} in {plural(entry['relevant'], 'change')} of its files"
+        return f"{count} may be a rate above {MOST_FALSE_ALARMS:.0%}; none in 299 changes is enough, or 1 in 473"
     total = true + false
     if total and least_precision(true, total) < LEAST_PRECISION:
         target = f"a precision of {least_precision(true, total):.2f} at least"
@@ -138,7 +145,7 @@ def refusal(check: DecisionCheck, level: str, entry: Entry | None) -> str:
     return ""
 
 
-def exceptions_of(entry: Entry, allowed: int = 0, matches: int = 0) -> tuple[int, int] | None:
+def exceptions_of(entry: Evidence, allowed: int = 0, matches: int = 0) -> tuple[int, int] | None:
     """Return exceptions and matches of a check that has too many of the first; None for any other.
 
     `allowed` and `matches` are what the files have now; what the last replay found counts where they are less.
@@ -150,7 +157,7 @@ def exceptions_of(entry: Entry, allowed: int = 0, matches: int = 0) -> tuple[int
     return (exceptions, total) if is_many else None
 
 
-def replay_text(check: DecisionCheck, entry: Entry) -> str:
+def replay_text(check: DecisionCheck, entry: Evidence) -> str:
     """Return in a line what a replay of a check found, and what people said of it."""
     labels = entry.get("labels", {})
     remaining = f"{len(entry['kept'])} kept"
@@ -165,24 +172,19 @@ def replay_text(check: DecisionCheck, entry: Entry) -> str:
     )
 
 
-def most_likely_rate(events: int, trials: int) -> float:
-    """Return the upper 95 % bound of a rate: 0 events in 300 trials give 1 %."""
-    if not trials or events >= trials:
-        return 1.0
-    if events > trials // 20:  # far above every bound that is asked for
-        return round(events / trials, 4)
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        rate = (low + high) / 2
-        terms = (
-            math.exp(
-                math.lgamma(trials + 1) - math.lgamma(count + 1) - math.lgamma(trials - count + 1)
-                + count * math.log(rate) + (trials - count) * math.log1p(-rate)
-            )
-            for count in range(events + 1)
-        )  # fmt: skip
-        low, high = (rate, high) if sum(terms) > 0.05 else (low, rate)
-    return round(high, 6)
+def are_rare(events: int, trials: int) -> bool:
+    """Say whether the upper 95 % bound of a rate is low enough: 0 false alarms in 299 changes, 1 in 473."""
+    rate = MOST_FALSE_ALARMS
+    if events >= rate * trials:
+        return False
+    terms = (
+        math.exp(
+            math.lgamma(trials + 1) - math.lgamma(count + 1) - math.lgamma(trials - count + 1)
+            + count * math.log(rate) + (trials - count) * math.log1p(-rate)
+        )
+        for count in range(events + 1)
+    )  # fmt: skip
+    return sum(terms) <= 0.05
 
 
 def least_precision(true: int, total: int) -> float:

@@ -70,12 +70,6 @@ class Survey:
     """Takes the tree and the check's own files; yields a path (empty: the tree) and what is wrong, in words."""
     example: Callable[[str, str], Tree] = lambda path, text: Tree([path], {path: text}.get)
     """Takes the path and the text of an example; an example that is a text alone is a path."""
-    hint: str = ""
-    """What to do about a finding, if it is not to move the file or to add one."""
-    has_exceptions: bool = True
-    """Whether `except:` leaves a file out."""
-    is_reference: bool = False
-    """Whether another program does the checking; such a check needs no examples."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +88,16 @@ class CheckKind:
     """With `must: have`: whether each file needs a match; else one match in all is enough."""
     needs_tree: bool = False
     """Whether no text alone shows that the check is broken."""
+    is_reference: bool = False
+    """Whether another program does the checking; such a check needs no examples."""
     everywhere: Callable[[Fields], bool] = lambda fields: False
     """Whether a check without `in:` is about all files, and not about those of its record."""
+    library: str = ""
+    """The library whose version decides what it finds; a replay with another version is no evidence."""
+    hint: str = ""
+    """What to do about a finding of a survey; empty: move the file, or add what is missing."""
+    has_exceptions: bool = True
+    """Whether `except:` leaves a file out."""
     schema: RecordSchema = field(init=False)
 
     def __post_init__(self) -> None:
@@ -117,11 +119,17 @@ def match_at(text: str, start: int, end: int) -> Match:
     line, end_line = bisect_right(starts, start), bisect_right(starts, end)
     column = start - starts[line - 1] + 1
     excerpt = " ".join(text[start : min(end, start + 4 * MOST_SHOWN)].split())
+    excerpt = excerpt or repr(text[start : min(end, start + MOST_SHOWN)])[1:-1]  # white space alone
     excerpt = excerpt if len(excerpt) <= MOST_SHOWN else f"{excerpt[: MOST_SHOWN - 1]}…"
     last = starts[end_line] - 1 if end_line < len(starts) else len(text)
     first = starts[line - 1]
     lines = " ".join(text[first : min(last, first + _MOST_COMPARED)].split())
     return Match(line, column, end_line, excerpt, lines)
+
+
+def decoded(content: bytes) -> str:
+    """Return the text of a file as checks read it."""
+    return content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
 
 
 WORDS = {

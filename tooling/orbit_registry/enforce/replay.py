@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections import ChainMap, Counter, defaultdict
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from datetime import date
+from typing import NamedTuple
 
-from orbit_registry.enforce.kind import FILE_LIMIT, Finder, NotRunError
+from orbit_registry.enforce.evidence import write_replay
+from orbit_registry.enforce.kind import FILE_LIMIT, Finder, InvalidCheckError, Match, NotRunError, Survey, Tree, decoded
+from orbit_registry.enforce.run import enforce
 from orbit_registry.enforce.spec import DecisionCheck
+from orbit_registry.errors import UsageError
 from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.workspace import Workspace
 
 MOST_COMMITS = 2_000
 _BATCH = 200
@@ -30,7 +35,7 @@ class CommitStep(NamedTuple):
     """A commit and its files."""
 
     name: str
-    files: Sequence[FileStep]
+    files: list[FileStep]
 
 
 @dataclass(slots=True)
@@ -40,8 +45,8 @@ class Introduction:
     key: str
     commit: str
     path: str
+    """Where it is now, or was at last."""
     text: str
-    lines: str
     fate: str = "kept"
     """`kept`, `edited away` or `deleted` with its file."""
 
@@ -84,6 +89,54 @@ class Replay:
         }
 
 
+def replay_check(workspace: Workspace, check: DecisionCheck, most: int = MOST_COMMITS, since: str = "") -> Replay:
+    """Replay a check and write the result into the evidence; labels of matches that are still there stay."""
+    try:
+        finder = check.finder
+    except (InvalidCheckError, NotRunError) as error:
+        raise UsageError(f"{check.name} can't be replayed: {error}", hint=f"`orbit enforce try {check.name}`") from None
+    if check.must != "not" or not check.is_about_one_file:
+        message = f"{check.name} can't be replayed: it does not look for what a file alone must not have"
+        raise UsageError(message, hint="raise the level in the record, in a change that people review")
+    if since and not _is_date(since):
+        raise UsageError(f"`{since[:40]}` is not a date", hint="write it as 2025-01-31")
+    if workspace.git.is_shallow:
+        raise UsageError("the clone is shallow, so its history says too little", hint="`git fetch --unshallow`")
+    start = since or era_of(check)
+    result = replay(workspace.git, check, _by_file(finder) if isinstance(finder, Survey) else finder, most, start)
+    if not result.commits:
+        message = f"no commit to replay {check.name} over{f' since {start}' if start else ''}"
+        raise UsageError(message, hint="name an earlier day: `--since`")
+    rows = enforce(workspace, [check.record], *workspace.git.files(), name=check.name)
+    allowed = sum(bool(row.allowed) for row in rows)
+    data = {**result.as_data(), **({"allowed": allowed} if allowed else {})}
+    write_replay(workspace, check.name, data, {entry.key for entry in result.introductions})
+    return result
+
+
+def era_of(check: DecisionCheck) -> str:
+    """Return the day from which a decision counts: its date, else the day when its record was made."""
+    day = check.record.text("date") or check.record.text("created_at") or ""
+    return f"{day}-01" if len(day) == 7 else day[:10]
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return f"{date.fromisoformat(text)}" == text < "2100"  # git reads no later year
+    except ValueError:
+        return False
+
+
+def _by_file(survey: Survey) -> Finder:
+    """Return what finds the names of files one by one, as a replay asks."""
+
+    def find(path: str, text: str) -> Iterator[Match]:
+        if any(True for _ in survey.find(Tree([path], lambda _: None), [path])):
+            yield Match(1, 1, 1, path, path.rpartition("/")[2])
+
+    return Finder(find)
+
+
 def replay(git: Git, check: DecisionCheck, finder: Finder, most: int = MOST_COMMITS, since: str = "") -> Replay:
     """Replay a check over the newest commits, those since a date; the era of a decision starts when it was accepted.
 
@@ -91,138 +144,114 @@ def replay(git: Git, check: DecisionCheck, finder: Finder, most: int = MOST_COMM
     where its file went with it.
     """
     result = Replay(check.name, check.digest)
-    open_by_path: defaultdict[str, list[Introduction]] = defaultdict(list)
+    open_matches: Open = defaultdict(lambda: defaultdict(list))
     unread: Lines = {}
-    steps = list(commit_steps(git, most, since))
+    steps = commit_steps(git, most, since)
     for start in range(0, len(steps), _BATCH):
-        batch = steps[start : start + _BATCH]
-        texts = ChainMap(unread, _lines_of(git, check, finder, batch))
+        batch = [CommitStep(name, [file for file in files if _reads(check, finder, file.before)
+                                   or _reads(check, finder, file.after)])
+                 for name, files in steps[start : start + _BATCH]]  # fmt: skip
+        lines = ChainMap(unread, _lines_of(git, check, finder, batch))
         for step in batch:
-            _take(result, step, check, finder, texts, open_by_path)
+            result.commits += 1
+            result.first, result.last = result.first or step.name, step.name
+            result.relevant += bool(step.files)
+            _take(result, step, lines, open_matches)
     return result
 
 
-def commit_steps(git: Git, most: int, since: str = "") -> Iterator[CommitStep]:
-    """Yield the newest commits without merges, oldest first, moves followed."""
+def commit_steps(git: Git, most: int, since: str = "") -> list[CommitStep]:
+    """Return the newest commits without merges, oldest first, moves followed."""
     options = ["--no-merges", "--raw", "-z", "--find-renames", "--no-abbrev", "--relative", f"--max-count={most}",
-               "--format=%x00%H", *([f"--since={since}T00:00:00"] if since else [])]  # fmt: skip
+               "--format=%H", *([f"--since={since}T00:00:00"] if since else [])]  # fmt: skip
     steps: list[CommitStep] = []
-    for text in git.run("log", *options, "HEAD", "--").decode("utf-8", "surrogateescape").split("\0\0"):
-        name, *fields = text.strip("\0").split("\0")
-        if len(name) < 40:
+    fields = iter(git.run_names("log", *options, "HEAD", "--"))
+    for words in fields:
+        if not words.lstrip("\n").startswith(":"):
+            steps.append(CommitStep(words.strip(), []))
             continue
-        steps.append(CommitStep(name[:64].strip(), list(_files(fields))))
-    yield from reversed(steps)
+        _, _, old, new, status = words.split(" ")
+        before = after = next(fields)
+        if status[0] in "RC":
+            after = next(fields)
+        step = FileStep("" if status[0] in "AC" else before, "" if status[0] == "D" else after, old, new)
+        steps[-1].files.append(step)
+    return steps[::-1]
 
 
-def _files(fields: Sequence[str]) -> Iterator[FileStep]:
-    position = 0
-    while position < len(fields):
-        words = fields[position].strip().lstrip(":").split(" ")
-        if len(words) != 5:
-            position += 1
-            continue
-        _, _, old, new, status = words
-        names = fields[position + 1 : position + (3 if status[0] in "RC" else 2)]
-        position += 1 + len(names)
-        before = "" if status[0] in "AC" else names[0]
-        after = "" if status[0] == "D" else names[-1]
-        yield FileStep(before, after, old if before else "", new if after else "")
-
-
-def _looks_at(check: DecisionCheck, finder: Finder, path: str) -> bool:
+def _reads(check: DecisionCheck, finder: Finder, path: str) -> bool:
     return bool(path) and finder.reads(path) and check.covers(path)
 
 
-Matches = list[tuple[str, str, int]]
-Lines = dict[tuple[str, str], Matches]
-"""By name and content of a file: the lines of its matches, their texts and line numbers."""
+Lines = MutableMapping[tuple[str, str], Sequence[Match] | None]
+"""The matches in a file, by its name and content; None if it can't be read."""
+Open = defaultdict[str, defaultdict[str, list[Introduction]]]
+"""The introductions that are still there, by file and lines."""
 
 
 def _lines_of(git: Git, check: DecisionCheck, finder: Finder, steps: Sequence[CommitStep]) -> Lines:
-    pairs = {
-        (path, blob)
+    states = {
+        state
         for step in steps for file in step.files
-        for path, blob in ((file.before, file.blob_before), (file.after, file.blob_after))
-        if _looks_at(check, finder, path)
+        for state in ((file.before, file.blob_before), (file.after, file.blob_after))
+        if _reads(check, finder, state[0])
     }  # fmt: skip
-    blobs = git.blobs({blob for _, blob in pairs}, check=False)
+    blobs = git.blobs({blob for _, blob in states}, check=False)
     matches: Lines = {}
-    for path, blob in pairs:
+    for path, blob in states:
         content = blobs.get(blob, b"")
-        if len(content) > FILE_LIMIT:
-            continue
-        text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
         try:
-            matches[path, blob] = [(row.lines, row.text, row.line) for row in finder.find(path, text)]
+            matches[path, blob] = [*finder.find(path, decoded(content))] if len(content) <= FILE_LIMIT else None
         except NotRunError:
-            continue
+            matches[path, blob] = None
     return matches
 
 
-def _take(
-    result: Replay, step: CommitStep, check: DecisionCheck, finder: Finder,
-    texts: MutableMapping[tuple[str, str], Matches], open_by_path: defaultdict[str, list[Introduction]],
-) -> None:  # fmt: skip
-    result.commits += 1
-    result.first, result.last = result.first or step.name, step.name
-    files = [file for file in step.files if any(_looks_at(check, finder, path) for path in (file.before, file.after))]
-    result.relevant += bool(files)
-    removed: Counter[str] = Counter()
-    added: list[tuple[str, str, str, int]] = []
-    for file in files:
+def _take(result: Replay, step: CommitStep, lines: Lines, open_matches: Open) -> None:
+    """Add what a commit introduces, and close what it removes."""
+    removed: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    added: list[tuple[str, Match]] = []
+    for file in step.files:
         if file.before and file.after and file.before != file.after:
-            open_by_path[file.after] += open_by_path.pop(file.before, [])
-        earlier = texts.get((file.before, file.blob_before), [])
-        file_state = (file.after, file.blob_after)
-        if file_state not in texts and _looks_at(check, finder, file.after):  # not read, so nothing in it is gone
-            texts[file_state] = earlier
-        before = Counter(lines for lines, _, _ in earlier)
-        after = texts.get(file_state, [])
-        counts = Counter(lines for lines, _, _ in after)
-        lost = before - counts
-        removed += lost
-        _close(open_by_path[file.after or file.before], lost, "edited away" if file.after else "deleted")
-        fresh = counts - before
-        for lines, text, line in after:
-            if fresh[lines] > 0:
-                fresh[lines] -= 1
-                added.append((file.after, lines, text, line))
+            for text, entries in open_matches.pop(file.before, {}).items():
+                _move(entries, open_matches, file.after, text)
+        before = lines.get((file.before, file.blob_before)) or ()
+        after = lines.get((file.after, file.blob_after), ())
+        if after is None:  # nothing in it is gone
+            after = lines[file.after, file.blob_after] = before
+        path, fate = (file.after, "edited away") if file.after else (file.before, "deleted")
+        for text in (_counts(before) - _counts(after)).elements():
+            removed[text].append((path, fate))
+        fresh = _counts(after) - _counts(before)
+        for match in after:
+            if fresh[match.lines] > 0:
+                fresh[match.lines] -= 1
+                added.append((path, match))
     occurrences: Counter[str] = Counter()
-    for path, lines, text, line in added:
-        if removed[lines] > 0:  # moved within the commit
-            removed[lines] -= 1
-            _reopen(result, open_by_path, path, lines)
+    for path, match in added:
+        if removed[match.lines]:  # moved within the commit
+            old, _ = removed[match.lines].pop()
+            entries = open_matches[old][match.lines]
+            _move([entries.pop()] if entries else [], open_matches, path, match.lines)
             continue
-        name = f"{step.name}{path}{line}{text}"
+        name = f"{step.name}{path}{match.line}{match.text}"
         occurrences[name] += 1
         name += f"\n{occurrences[name]}" if occurrences[name] > 1 else ""
-        key = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
-        entry = Introduction(key[:_HASH_SIZE], step.name, path, text, lines)
+        key = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:_HASH_SIZE]
+        entry = Introduction(key, step.name, path, match.text)
         result.introductions.append(entry)
-        open_by_path[path].append(entry)
+        open_matches[path][match.lines].append(entry)
+    for text, places in removed.items():
+        for path, fate in places:
+            if entries := open_matches[path][text]:
+                entries.pop(0).fate = fate
 
 
-def _close(entries: list[Introduction], removed: Counter[str], fate: str) -> None:
-    remaining = Counter(removed)
-    for entry in list(entries):
-        if remaining[entry.lines] > 0:
-            remaining[entry.lines] -= 1
-            entry.fate = fate
-            entries.remove(entry)
+def _move(entries: Iterable[Introduction], open_matches: Open, path: str, lines: str) -> None:
+    for entry in entries:
+        entry.path = path
+        open_matches[path][lines].append(entry)
 
 
-def _reopen(result: Replay, open_by_path: defaultdict[str, list[Introduction]], path: str, lines: str) -> None:
-    """Give a moved match its new place; it was closed at its old one in the same commit."""
-    for entry in reversed(result.introductions):
-        if entry.lines == lines and entry.fate != "kept" and entry not in open_by_path[path]:
-            entry.fate, entry.path = "kept", path
-            open_by_path[path].append(entry)
-            return
-
-
-def era_of(check: DecisionCheck) -> str:
-    """Return the day from which a decision counts: its date, else the day when its record was made."""
-    data: Any = check.record.data
-    date = str(data.get("date") or data.get("created_at") or "")
-    return f"{date}-01" if len(date) == 7 else date[:10]
+def _counts(matches: Iterable[Match]) -> Counter[str]:
+    return Counter(match.lines for match in matches)

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -41,7 +42,7 @@ class SpecProblem:
     hint: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class DecisionCheck:
     """One check of a record."""
 
@@ -49,7 +50,8 @@ class DecisionCheck:
     number: int
     fields: Fields
     kind: CheckKind | None
-    problems: Sequence[SpecProblem] = ()
+    invalid: Sequence[SpecProblem] = ()
+    """What is wrong with its fields."""
     counts_as_advice: bool = False
     """Whether what its level rests on no longer holds."""
 
@@ -79,11 +81,9 @@ class DecisionCheck:
         return "advice" if self.counts_as_advice else str(self.fields.get("level", "advice"))
 
     @property
-    def is_about_one_file(self) -> bool:
-        """Whether a text alone shows that it is broken; if not, it looks at the whole tree or at settings."""
-        if self.kind is None or self.kind.needs_tree or self.is_reference:
-            return False
-        return self.must == "not" or (self.kind.needs_all and self.kind.name != "path")
+    def pointer(self) -> Pointer:
+        """Where it is in its record."""
+        return "checks", self.number
 
     @property
     def body(self) -> Fields:
@@ -93,7 +93,17 @@ class DecisionCheck:
     @property
     def is_reference(self) -> bool:
         """Whether another program does the checking."""
-        return self.kind is not None and self.kind.name == "by"
+        return self.kind is not None and self.kind.is_reference
+
+    @property
+    def is_about_one_file(self) -> bool:
+        """Whether a text alone shows that it is broken; if not, it looks at the whole tree or at settings."""
+        return self.kind is not None and not self.kind.needs_tree and (self.must == "not" or self.kind.needs_all)
+
+    @property
+    def demands_one(self) -> bool:
+        """Whether one match in all its files is enough."""
+        return self.kind is not None and self.must == "have" and not self.kind.needs_all
 
     @cached_property
     def globs(self) -> tuple[Glob, ...]:
@@ -114,32 +124,33 @@ class DecisionCheck:
         if self.problems or self.is_reference or not self.covers(path):
             return False
         try:
-            finder = self.finder()
+            return self.is_about_one_file if isinstance(self.finder, Survey) else self.finder.reads(path)
         except NotRunError:
             return True
-        return self.is_about_one_file if isinstance(finder, Survey) else finder.reads(path)
 
     @cached_property
     def digest(self) -> str:
-        """Digest of what it finds: kind, scope and the parser's version, not its words or level."""
+        """Digest of what it finds: kind, scope and the version of the kind's library, not its words or level."""
         parts = [self.kind.name if self.kind else "", self.body, self.must, [glob.text for glob in self.globs]]
-        version = _version("ast-grep-py") if self._is_pattern else ""
+        version = _version(self.kind.library) if self.kind and self.kind.library else ""
         return hashlib.sha256(json.dumps([*parts, version], sort_keys=True).encode()).hexdigest()[:16]
 
     @property
-    def has_parser(self) -> bool:
+    def has_library(self) -> bool:
         """Whether the library that its digest names is there."""
-        return not self._is_pattern or bool(_version("ast-grep-py"))
+        return self.kind is None or not self.kind.library or bool(_version(self.kind.library))
 
-    @property
-    def _is_pattern(self) -> bool:
-        return self.kind is not None and self.kind.name == "pattern"
-
+    @cached_property
     def finder(self) -> Finder | Survey:
-        """Return what finds its matches; raises InvalidCheckError and NotRunError."""
+        """What finds its matches; raises InvalidCheckError and NotRunError."""
         if self.kind is None:
             raise InvalidCheckError("the check has no kind")
         return self.kind.make(self.body, self.must)
+
+    @cached_property
+    def problems(self) -> Sequence[SpecProblem]:
+        """Why it can't be used: what is wrong with its fields, else what its examples disprove."""
+        return self.invalid or [*_disproved(self)]
 
 
 def _version(package: str) -> str:
@@ -159,15 +170,23 @@ def checks_of(record: Record) -> list[DecisionCheck]:
     return [_read(record, number, entry, ids[:number]) for number, entry in enumerate(entries)]
 
 
+def checks_named(record: Record, name: str) -> list[DecisionCheck]:
+    """Return the check of a record with an id, or all if it is empty."""
+    checks = checks_of(record)
+    if chosen := [check for check in checks if name in ("", check.id)]:
+        return chosen
+    names = ", ".join(check.name for check in checks)
+    hint = f"its checks: {names}" if names else f"write it under `checks:`; {KINDS_PAGE}"
+    raise RecordNotFoundError(f"{record.id} has no check{f' `{name}`' if name else ''}", hint=hint)
+
+
 def check_named(record: Record, name: str) -> DecisionCheck:
     """Return a check of a record by its id, or the only one."""
-    checks = [check for check in checks_of(record) if name in ("", check.id)]
-    if len(checks) != 1:
-        names = ", ".join(check.name for check in checks_of(record))
-        hint = f"its checks: {names}" if names else f"write it under `checks:`; {KINDS_PAGE}"
-        problem = f"no check `{name}`" if name else "no check" if not names else "several checks: name one"
-        raise RecordNotFoundError(f"{record.id} has {problem}", hint=hint)
-    return checks[0]
+    first, *others = checks_named(record, name)
+    if others:
+        names = ", ".join(check.name for check in (first, *others))
+        raise RecordNotFoundError(f"{record.id} has several checks: name one", hint=f"its checks: {names}")
+    return first
 
 
 def _read(record: Record, number: int, entry: Mapping[str, Any], before: Sequence[object]) -> DecisionCheck:
@@ -198,51 +217,54 @@ def _read(record: Record, number: int, entry: Mapping[str, Any], before: Sequenc
     if entry.get("id") in before:
         message = f"{record.id} has two checks with the id `{entry.get('id')}`"
         problems.append(SpecProblem("ORB1001", message, (*pointer, "id")))
-    check = DecisionCheck(record, number, entry, kind, problems)
-    return check if problems else _proved(check)
+    return DecisionCheck(record, number, entry, kind, problems)
 
 
-def _proved(check: DecisionCheck) -> DecisionCheck:
-    """Return a check with what its examples disprove."""
-    pointer = ("checks", check.number)
+def _disproved(check: DecisionCheck) -> Iterator[SpecProblem]:
+    """Yield what the examples of a check disprove; nothing where a library is missing, which a run reports."""
     try:
-        finder = check.finder()
+        finder = check.finder
     except InvalidCheckError as error:
-        message = f"{check.name} can't be used: {error}"
-        problem = SpecProblem("ORB1001", message, (*pointer, check.kind.name) if check.kind else pointer)
-        return DecisionCheck(check.record, check.number, check.fields, check.kind, [problem])
+        pointer = (*check.pointer, check.kind.name) if check.kind else check.pointer
+        yield SpecProblem("ORB1001", f"{check.name} can't be used: {error}", pointer)
+        return
     except NotRunError:
-        return check  # said when it is to be run
-    problems = [*_disproved(check, finder)] if not (isinstance(finder, Survey) and finder.is_reference) else []
-    return DecisionCheck(check.record, check.number, check.fields, check.kind, problems)
-
-
-def _disproved(check: DecisionCheck, finder: Finder | Survey) -> Iterator[SpecProblem]:
-    check_pointer = ("checks", check.number)
-    for name in ("passes", "fails"):
+        return
+    for name in () if check.is_reference else ("passes", "fails"):
         if not check.fields.get(name):
             hint = f"add a text that {'keeps to' if name == 'passes' else 'breaks'} the decision"
-            yield SpecProblem("ORB1002", f"{check.name} has no example under `{name}:`", check_pointer, hint)
+            yield SpecProblem("ORB1002", f"{check.name} has no example under `{name}:`", check.pointer, hint)
         for position, example in enumerate(check.fields.get(name, ())):
-            pointer = (*check_pointer, name, position)
-            file = _example(check, finder, example)
-            if file is None:
-                hint = f"write `{{at: {_covered_path(check, finder)}, text: …}}`"
-                yield SpecProblem("ORB1002", f"an example of {check.name} does not say what file it is", pointer, hint)
-                continue
             try:
-                breaks = is_broken(check, finder, *file)
+                result = _tried(check, finder, name, example)
             except UnreadableError as error:
-                yield SpecProblem("ORB1002", f"an example of {check.name} can't be read: {error}", pointer)
-                continue
+                result = f"an example of {check.name} can't be read: {error}", None
             except NotRunError:
                 return
-            if breaks != (name == "fails"):
-                result = "breaks" if breaks else "does not break"
-                hint = "correct the check or the example: a check that was never seen failing proves nothing"
-                if isinstance(finder, Finder) and not check.covers(file[0]):
-                    hint = f"{file[0]} is not in the check's scope; correct `at:`, or `in:` of the check"
-                yield SpecProblem("ORB1002", f"an example under `{name}:` {result} {check.name}", pointer, hint)
+            if result is not None:
+                yield SpecProblem("ORB1002", result[0], (*check.pointer, name, position), result[1])
+
+
+def _tried(check: DecisionCheck, finder: Finder | Survey, name: str, example: object) -> tuple[str, str | None] | None:
+    """Return what is wrong with an example under `passes` or `fails`, and what to do about it."""
+    if isinstance(example, dict):
+        path, text = str(example["at"]), str(example.get("text", ""))
+    elif isinstance(finder, Survey):
+        path, text = str(example), ""
+    else:
+        extensions = EXTENSIONS.get(str(check.body.get("language")), ())
+        names = [*(check.kind.example_names if check.kind else ()), *(f"example.{end}" for end in extensions)]
+        path, text = _path_for(check, finder, names), str(example)
+    if not path:
+        at = _path_for(check, finder, ["file.py", "file.ts"]) or "src/file.py"
+        return f"an example of {check.name} does not say what file it is", f"write `{{at: {at}, text: …}}`"
+    breaks = is_broken(check, finder, path, text)
+    if breaks == (name == "fails"):
+        return None
+    hint = "correct the check or the example: a check that was never seen failing proves nothing"
+    if isinstance(finder, Finder) and not check.covers(path):
+        hint = f"{path} is not in the check's scope; correct `at:`, or `in:` of the check"
+    return f"an example under `{name}:` {'breaks' if breaks else 'does not break'} {check.name}", hint
 
 
 def is_broken(check: DecisionCheck, finder: Finder | Survey, path: str, text: str) -> bool:
@@ -255,32 +277,14 @@ def is_broken(check: DecisionCheck, finder: Finder | Survey, path: str, text: st
     return any(True for _ in finder.find(path, text)) != (check.must == "have")
 
 
-def _example(check: DecisionCheck, finder: Finder | Survey, example: object) -> tuple[str, str] | None:
-    """Return the path and text of an example; a text alone is a file in the check's scope."""
-    if isinstance(example, dict):
-        return str(example["at"]), str(example.get("text", ""))
-    if isinstance(finder, Survey):
-        return str(example), ""
-    extensions = EXTENSIONS.get(str(check.body.get("language")), ())
-    names = [*(check.kind.example_names if check.kind else ()), *(f"example.{extension}" for extension in extensions)]
-    paths = (path for path in _paths(check.globs, names) if check.covers(path) and finder.reads(path))
-    path = next(paths, None)
-    return None if path is None else (path, str(example))
-
-
-def _covered_path(check: DecisionCheck, finder: Finder | Survey) -> str:
-    """Return a path that an example may have."""
-    paths = (path for path in _paths(check.globs, ["file.py", "file.ts"]) if check.covers(path))
-    return next((path for path in paths if isinstance(finder, Survey) or finder.reads(path)), "src/file.py")
-
-
-def _paths(globs: Iterable[Glob], names: Sequence[str]) -> Iterator[str]:
-    """Yield made-up paths that globs may match."""
-    for alternative in (alternative for glob in globs if not glob.exclude for alternative in glob.alternatives):
-        if alternative.path is not None:
-            yield alternative.path
-            continue
-        last = alternative.text.rpartition("/")[2]
-        for name in names or [last.replace("*", "example")]:
-            yield f"{alternative.directory}/{name}".lstrip("/")
-            yield f"{alternative.directory}/example/{name}".lstrip("/")
+def _path_for(check: DecisionCheck, finder: Finder | Survey, names: Sequence[str]) -> str:
+    """Return a made-up path that a check reads, with one of the names if it may have it; empty if there is none."""
+    alternatives = (row.text for glob in check.globs if not glob.exclude for row in glob.alternatives)
+    for text in alternatives:
+        text = re.sub(r"\[!?(.)[^\]]*\]", r"\1", text.replace("**/", ""))
+        folder, _, last = re.sub(r"\*+", "example", text.replace("?", "x")).rpartition("/")
+        for name in (*names, last):
+            path = f"{folder}/{name}".lstrip("/")
+            if check.covers(path) and (isinstance(finder, Survey) or finder.reads(path)):
+                return path
+    return ""

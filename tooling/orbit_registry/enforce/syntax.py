@@ -1,4 +1,4 @@
-"""Languages by file name, what of a text is comment, string or code, and comments that allow something."""
+"""Languages by file name, and what of a text is comment, string or code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 _NAMES = """
 bash: sh bash zsh
@@ -71,6 +70,7 @@ _SYNTAX: dict[str, tuple[str, str]] = {
     "html": (r"<!--(?:[\s\S]*?-->|[\s\S]*)", ""),
 }
 """Regular expressions of comments and of strings; an open one ends with the text, so that each is linear."""
+_FORMAT_PREFIX = re.compile(r"(?<!\w)(?:[fF][rR]?|[rR][fF])\Z")
 _OTHERS = {"toml": "toml", "sql": "sql", "txt": "txt", "properties": "properties", "gradle": "java", "xml": "html",
            "vue": "html", "svelte": "html", "csproj": "html", "dockerfile": "dockerfile"}  # fmt: skip
 
@@ -125,9 +125,6 @@ def _opening(syntax: str, text: str, start: int) -> str:
     return "{" if is_format else ""
 
 
-_FORMAT_PREFIX = re.compile(r"(?<![\w])(?:[fF][rR]?|[rR][fF])\Z")
-
-
 def _literal_parts(text: str, start: int, end: int, opening: str) -> Iterator[tuple[int, int, str]]:
     """Yield the parts of a string between the code in it; doubled braces are text."""
     at = start
@@ -142,44 +139,3 @@ def _literal_parts(text: str, start: int, end: int, opening: str) -> Iterator[tu
             at += 1
         start = at
     yield start, end, "string"
-
-
-MARK = "orbit: allow"
-_FORM = re.compile(
-    rf"{MARK}[ \t]+(?P<name>(?:[a-z][a-z0-9-]*:)?[A-Za-z]+-[0-9A-Za-z]+(?:/[A-Za-z0-9_-]+)?)"
-    r"(?:[ \t]+because[ \t]+(?P<reason>(?!\*/|-->|\*\))\S[^\n]{0,1000}?))?[ \t\r]*(?:\*/|-->|\*\)|$)",
-    re.MULTILINE,
-)
-
-
-_COMMENT_OPENING = re.compile(r"[ \t#/*<!;%{(-]*")
-
-
-class Allow(NamedTuple):
-    """An allowance: its line, the record or check that it names, and the reason; each is empty if it can't be read."""
-
-    line: int
-    name: str
-    reason: str
-    is_alone: bool = False
-    """Whether its line has nothing else; it is about the next line too."""
-
-    def is_for(self, check: str) -> bool:
-        """Say whether it names a check or its record."""
-        return self.name in (check, check.partition("/")[0])
-
-
-def allows_in(path: str, text: str) -> Iterator[Allow]:
-    """Yield the allowances in a text, those in strings left out; one that can't be read only from a comment."""
-    if MARK not in text:
-        return
-    spans = [*comments_and_strings(path, text)]
-    starts = line_starts(text)
-    for mark in re.finditer(re.escape(MARK), text):
-        where = part_at(spans, mark.start())
-        match = _FORM.match(text, mark.start())
-        if where != "string" and (match or where == "comment"):
-            line = bisect_right(starts, mark.start())
-            opening = _COMMENT_OPENING.match(text, starts[line - 1])
-            is_alone = opening is not None and opening.end() == mark.start()
-            yield Allow(line, match["name"], match["reason"] or "", is_alone) if match else Allow(line, "", "")

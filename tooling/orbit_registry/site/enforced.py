@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from orbit_registry.enforce.allowances import Allow, allows_in
 from orbit_registry.enforce.coverage import CLASSES, enforcement
 from orbit_registry.enforce.evidence import read_evidence, replay_text
 from orbit_registry.enforce.kind import FILE_LIMIT
 from orbit_registry.enforce.spec import DecisionCheck, checks_of
-from orbit_registry.enforce.syntax import Allow, allows_in
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.globs import GlobIndex
 from orbit_registry.model.record import Record

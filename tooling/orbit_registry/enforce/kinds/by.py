@@ -27,16 +27,16 @@ def _make(fields: Fields, must: str) -> Survey:
             reason = why_off(tree, rule, files)
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError):  # the program would refuse it too
             reason = "its configuration can't be read"
-        if (
-            reason is None
-            and program
-            and not any(program in (tree.text(path) or "") for path in tree.paths if _CI.match(path))
-        ):
+        if reason is None and program and not _is_in_ci(tree, program):
             reason = f"no file of CI names `{program}`"
         if reason is not None:
             yield "", f"{engine} does not check `{rule}`: {reason}"
 
-    return Survey(find, is_reference=True)
+    return Survey(find)
+
+
+def _is_in_ci(tree: Tree, program: str) -> bool:
+    return any(program in (tree.text(path) or "") for path in tree.paths if _CI.match(path))
 
 
 def _toml(tree: Tree, path: str) -> Mapping[str, Any]:
@@ -136,4 +136,6 @@ KIND = CheckKind(
     },
     required=("engine", "rule"),
     make=_make,
+    needs_tree=True,
+    is_reference=True,
 )

@@ -44,7 +44,7 @@ def _make(fields: Fields, must: str) -> Finder:
                 start = text.find(spelling, offset)
                 offset = start = start if start >= 0 else max(text.find(spelling), 0)
             if any(_is_named(glob, _plain(name)) for glob in globs) == ("of" in fields):
-                yield match_at(text, start, start + len(spelling))._replace(lines=_plain(name))
+                yield match_at(text, start, start + len(spelling))._replace(text=name, lines=_plain(name))
 
     return Finder(find, lambda path: _reader(path) is not None)
 
@@ -92,22 +92,9 @@ def _names(path: str, text: str) -> Names:
         yield match[1], match[1], ""
         return
     try:
-        yield from reader(_uncommented(path, text)) if reader else ()
+        yield from reader(text) if reader else ()
     except (ValueError, AttributeError, KeyError, TypeError, RecursionError):  # its own tool would refuse it too
         raise UnreadableError("the manifest can't be parsed") from None
-
-
-def _uncommented(path: str, text: str) -> str:
-    """Return a text with blanks for comments, where its reader is a regular expression."""
-    name = path.lower().removesuffix(".props") + (".xml" if path.lower().endswith(".props") else "")
-    if not name.endswith((".gradle", ".kts", ".sbt", ".xml", ".csproj")):
-        return text
-    parts, last = [], 0
-    for start, end, what in comments_and_strings(name, text):
-        if what == "comment":
-            parts += [text[last:start], re.sub(r"\S", " ", text[start:end])]
-            last = end
-    return "".join((*parts, text[last:]))
 
 
 @lru_cache(maxsize=100_000)  # several checks ask it of each file
@@ -166,11 +153,17 @@ def _catalogue(text: str) -> Names:
             yield name, value.get("module") or value["name"], ""
 
 
-def _by_regex(pattern: str) -> Callable[[str], Names]:
+def _by_regex(pattern: str, syntax: str = "") -> Callable[[str], Names]:
+    """Return a reader of what a pattern finds outside of comments; `syntax` is a file name that has such comments."""
     compiled = re.compile(pattern)
 
     def read(text: str) -> Names:
-        for match in compiled.finditer(text):
+        parts, last = [], 0
+        for start, end, what in comments_and_strings(syntax, text):
+            if what == "comment":
+                parts += [text[last:start], re.sub(r"\S", " ", text[start:end])]
+                last = end
+        for match in compiled.finditer("".join((*parts, text[last:]))):
             yield ":".join(group for group in match.groups() if group), match[match.lastindex or 0], ""
 
     return read
@@ -183,12 +176,14 @@ _READERS: Mapping[str, Callable[[str], Names]] = {
     r"cargo\.toml": _cargo,
     r"go\.mod": _by_regex(r"(?m)^(?:require)?[ \t]+([\w.-]+\.[\w.-]+/\S+) v"),
     r".*\.versions\.toml": _catalogue,
-    r".*\.gradle(\.kts)?": _by_regex(r"['\"]([\w.-]+:[\w.-]+)(?::[^'\"\n]*)?['\"]"),
+    r".*\.gradle(\.kts)?": _by_regex(r"['\"]([\w.-]+:[\w.-]+)(?::[^'\"\n]*)?['\"]", "a.gradle"),
     r"pom\.xml": _by_regex(
-        r"<dependency>\s*<groupId>\s*([^<\s]+)\s*</groupId>\s*<artifactId>\s*([^<\s]+)\s*</artifactId>"
+        r"<dependency>\s*<groupId>\s*([^<\s]+)\s*</groupId>\s*<artifactId>\s*([^<\s]+)\s*</artifactId>", "a.xml"
     ),
-    r".*\.sbt": _by_regex(r"\"([\w.-]+)\"\s*%{1,3}\s*\"([\w.-]+)\"\s*%"),
-    r".*\.csproj|directory\.packages\.props": _by_regex(r"<Package(?:Reference|Version)\s+Include=\"([^\"]+)\""),
+    r".*\.sbt": _by_regex(r"\"([\w.-]+)\"\s*%{1,3}\s*\"([\w.-]+)\"\s*%", "a.sbt"),
+    r".*\.csproj|directory\.packages\.props": _by_regex(
+        r"<Package(?:Reference|Version)\s+Include=\"([^\"]+)\"", "a.xml"
+    ),
 }
 """Readers by the pattern of a manifest's name in lower case."""
 

@@ -50,8 +50,7 @@ def _make(fields: Fields, must: str) -> Finder:
             return
         language = language_of(path) or ""
         separator = _SEPARATORS.get(language, "/")
-        read = _python(path, text, types) if language == "python" else _other(path, text, language, types)
-        for names, start, end in read:
+        for names, start, end in _imports(path, text, language, types):
             if any(matches(glob, name) for name in _spellings(names, separator) for glob in globs[separator]):
                 yield match_at(text, start, end)
 
@@ -90,11 +89,14 @@ def _spellings(names: Sequence[str], separator: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=2)  # several checks look at one file in a row
-def _python(path: str, text: str, types: bool) -> Sequence[tuple[list[str], int, int]]:
-    return list(_read_python(path, text, types))
+def _imports(path: str, text: str, language: str, types: bool) -> Sequence[tuple[list[str], int, int]]:
+    """Return the names that each import of a file may mean, and its offsets."""
+    if language == "python":
+        return list(_python(path, text, types))
+    return list(_other(path, text, language, types))
 
 
-def _read_python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
+def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -138,12 +140,7 @@ def _is_type_checking(test: ast.expr) -> bool:
     return False
 
 
-@lru_cache(maxsize=2)
-def _other(path: str, text: str, language: str, types: bool) -> Sequence[tuple[list[str], int, int]]:
-    return list(_read_other(path, text, language, types))
-
-
-def _read_other(path: str, text: str, language: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
+def _other(path: str, text: str, language: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
     for node in parsed(text, language).find_all(config={"rule": RULES[language]}):
         statement, span = node.text(), node.range()
         if not types and _TYPES.match(statement):

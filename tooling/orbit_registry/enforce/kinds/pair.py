@@ -34,7 +34,7 @@ def _make(fields: Fields, must: str) -> Survey:
                 if rest not in (ends(top, rest.count("/") + 1) if deep else paths):
                     yield file, f"`{file}` without `{top}{deep}{rest}`"
 
-    return Survey(find, lambda path, text: Tree(path.split(), lambda _: None), "add the file")
+    return Survey(find, lambda path, text: Tree(path.split(), lambda _: None))
 
 
 def _filled(shape: str, words: Mapping[str, str]) -> str:
@@ -52,4 +52,6 @@ def _shape(text: str) -> tuple[str, str, str]:
     return top, deep, rest
 
 
-KIND = CheckKind(name="pair", properties={"with": WORDS}, required=("with",), make=_make, needs_tree=True)
+KIND = CheckKind(
+    name="pair", properties={"with": WORDS}, required=("with",), make=_make, needs_tree=True, hint="add the file"
+)

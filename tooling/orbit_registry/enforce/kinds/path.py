@@ -44,5 +44,6 @@ KIND = CheckKind(
     name="path",
     properties=dict.fromkeys(_FORMS, WORDS),
     make=_make,
+    needs_all=False,
     everywhere=lambda fields: "of" in fields,
 )

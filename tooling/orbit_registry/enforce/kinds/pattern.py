@@ -78,4 +78,5 @@ KIND = CheckKind(
     },
     required=("language",),
     make=_make,
+    library="ast-grep-py",
 )

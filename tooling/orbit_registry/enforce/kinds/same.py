@@ -5,10 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from orbit_registry.enforce.kind import FILE_LIMIT, CheckKind, Fields, InvalidCheckError, NotRunError, Survey, Tree
 
-_VALUE = "{}"
-_MOST_TRIED = 1_000  # places in a text that begin as the shape does
-_IN_WORD = re.compile(r"[\w-]")
-
 
 def _make(fields: Fields, must: str) -> Survey:
     if must == "have":
@@ -31,31 +27,16 @@ def _make(fields: Fields, must: str) -> Survey:
             elif first and value != first[1]:
                 yield path, f"`{value}` in `{path}`, where `{first[0]}` has `{first[1]}`,"
 
-    return Survey(
-        find,
-        lambda path, text: Tree([*shapes], lambda _: path),
-        "state the same value in each file",
-        has_exceptions=False,
-    )
+    return Survey(find, lambda path, text: Tree([*shapes], lambda _: path))
 
 
 def _value(text: str, shape: str) -> str | None:
     """Return what is in the place of `{}` in the first line that a shape fits."""
-    before, _, after = shape.partition(_VALUE)
-    start = text.find(before)
-    for _ in range(_MOST_TRIED):
-        if start < 0:
-            break
-        is_inside = start > 0 and _IN_WORD.match(before) and _IN_WORD.match(text[start - 1])
-        start += len(before)
-        if not is_inside:
-            end = text.find("\n", start)
-            line_end = len(text) if end < 0 else end
-            stop = text.find(after, start, line_end) if after else line_end
-            if stop >= 0:
-                return text[start:stop].strip()
-            start = max(start, line_end - len(before))  # the rest of the line lacks `after` too
-        start = text.find(before, start)
+    before, _, after = shape.partition("{}")
+    border = r"(?<![\w-])" if re.match(r"[\w-]", before) else ""
+    for match in re.finditer(rf"{border}{re.escape(before)}([^\n]*)", text):  # each line once: linear
+        if after in match[1]:
+            return (match[1].partition(after)[0] if after else match[1]).strip()
     return None
 
 
@@ -71,4 +52,6 @@ KIND = CheckKind(
     make=_make,
     everywhere=lambda fields: True,
     needs_tree=True,
+    hint="state the same value in each file",
+    has_exceptions=False,
 )  # fmt: skip

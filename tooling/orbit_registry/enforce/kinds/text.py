@@ -23,25 +23,14 @@ def _make(fields: Fields, must: str) -> Finder:
     spans = _words(fields["words"], fields.get("ignore_case", False)) if "words" in fields else _regex(fields)
 
     def find(path: str, text: str) -> Iterator[Match]:
-        places = _Places(path, text) if where != "any" else None
+        parts: list[tuple[int, int, str]] | None = None
         for start, end in spans(text):
-            if places is None or places.of(start) == where:
+            if where != "any" and parts is None:  # few files have a match
+                parts = [*comments_and_strings(path, text)]
+            if parts is None or (part_at(parts, start) or "code") == where:
                 yield match_at(text, start, end)
 
     return Finder(find)
-
-
-class _Places:
-    """Says of an offset whether it is in a comment, in a string or in code; reads the text at the first question."""
-
-    def __init__(self, path: str, text: str) -> None:
-        self._path, self._text = path, text
-        self._spans: list[tuple[int, int, str]] | None = None
-
-    def of(self, offset: int) -> str:
-        if self._spans is None:
-            self._spans = [*comments_and_strings(self._path, self._text)]
-        return part_at(self._spans, offset) or "code"
 
 
 Spans = Callable[[str], Iterator[tuple[int, int]]]

@@ -1,0 +1,65 @@
+"""What a change does to the files that checks look at: those before it, and the lines that it adds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+
+from orbit_registry.enforce.kind import FILE_LIMIT, Tree, decoded
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.workspace import ORBIT
+
+
+@dataclass(frozen=True)
+class Change:
+    """What `--against` compares with: a commit, and the files that differ from it."""
+
+    git: Git
+    base: str
+    earlier: Mapping[str, str]
+    """Each file that the change adds, edits or moves, with its name before; empty for a new one."""
+    gone: Sequence[str]
+
+    @property
+    def before(self) -> list[str]:
+        """The files that the change edits, moves or deletes, by their names before it."""
+        return list(dict.fromkeys([*filter(None, self.earlier.values()), *self.gone]))
+
+    def contents(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """Return files as they were before the change."""
+        names = {f"{self.base}:{self.git.prefix}{path}": path for path in paths}
+        return {names[name]: content for name, content in self.git.blobs(names, check=False).items()}
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """The texts of the changed files before the change."""
+        return {path: decoded(content[:FILE_LIMIT]) for path, content in self.contents(self.before).items()}
+
+    def tree_before(self, tree: Tree) -> Tree:
+        """Return the files before the change; those that it leaves alone are in the tree of today."""
+        unchanged = (path for path in tree.paths if path not in self.earlier)
+        paths = [*unchanged, *(path for path in self.before if not path.startswith(f"{ORBIT}/"))]
+        return Tree(paths, lambda path: self.texts[path] if path in self.texts else tree.text(path))
+
+    def added_lines(self, path: str, text: str) -> set[int]:
+        """Return the numbers of the lines of a file that it did not have before."""
+        old, new = (text.removesuffix("\n").split("\n") for text in (self.texts.get(self.earlier[path], ""), text))
+        steps = SequenceMatcher(None, old, new).get_opcodes()
+        return {line for what, _, _, start, end in steps if what != "equal" for line in range(start + 1, end + 1)}
+
+
+def change_since(git: Git, base: str, untracked: Sequence[str] = ()) -> Change:
+    """Return the change of the work tree since a commit."""
+    earlier, gone = dict.fromkeys(untracked, ""), []
+    fields = iter(git.run_names("diff", "--name-status", "-z", "--find-renames", "--relative", base, "--"))
+    for status in fields:
+        name = next(fields)
+        if status == "D":
+            gone.append(name)
+        elif status[0] in "RC":
+            earlier[next(fields)] = name
+        else:
+            earlier[name] = "" if status == "A" else name
+    return Change(git, base, earlier, gone)
