@@ -112,6 +112,15 @@ def test_a_folder_of_tests_takes_no_new_decisions(workspace: Workspace) -> None:
     assert (adr.folder, adr.folders) == ("docs/adr", ("tests/data/adr",))
 
 
+def test_decisions_of_tests_among_others_are_adopted(workspace: Workspace) -> None:
+    paths = ("ops/0001-first.md", "test/0002-second.md", "ui/0003-third.md")
+    for path in paths:
+        (workspace.root / path).parent.mkdir()
+        (workspace.root / path).write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
+    adopt(workspace, paths)
+    assert open_workspace(workspace.root).config.adr.folders == ("ops", "test", "ui")
+
+
 @pytest.mark.parametrize(("first", "second"), [("", ""), ("2024-03/", "2024-04/"), ("2024/03/", "2025/01/")])
 def test_a_new_folder_is_named_in_the_configuration(workspace: Workspace, first: str, second: str) -> None:
     folder = workspace.root / "notes/decisions"

@@ -404,6 +404,7 @@ def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[He
 
 
 _MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
+_TIGHT_LINE = re.compile(r"[\w.-]+:(?!//)\S")  # `tag:web` between fences: no YAML, and no text either
 _COMMENTS = re.compile(r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL)
 _TOML = re.compile(r"\ufeff?\+{3}[ \t]*\r?\n(?:(?!\+{3})[^\n]*\n){0,400}?\+{3}[ \t]*(?:\r?\n|\Z)")
 _TOML_LINE = re.compile(r"^[ \t]*[\w-]+[ \t]*=", re.MULTILINE)
@@ -447,6 +448,6 @@ def _find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
         if not fenced and not line.strip():
             return None, 0
         if line.strip() and not line.startswith((" ", "\t", "#", "- ")):
-            matched = _MAPPING_LINE.match(line) is not None
+            matched = _MAPPING_LINE.match(line) is not None or (fenced and _TIGHT_LINE.match(line) is not None)
             mappings, others = mappings + matched, others + (not matched)
     return None, 0

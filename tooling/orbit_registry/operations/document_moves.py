@@ -219,5 +219,5 @@ def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
     counts = {folder: sum(_is_in(candidate.path, folder) for candidate in adopted) for folder in current}
     if not counts:
         return None
-    best = max(folders, key=lambda folder: counts[folder])
+    best = max(counts, key=lambda folder: counts[folder])
     return best if counts[best] * 2 > len(adopted) else None

@@ -33,7 +33,8 @@ _TEMPLATE_FOLDER = re.compile(
 )
 _OF_ALL = r"(?:(?:m?adrs?|(?:architectur(?:e|al)[-_ ])?decisions?(?:[-_ ]records?)?|0+)[-_ ])"
 _INDEX_NAME = re.compile(
-    rf"{_OF_ALL}*(?:index|toc|table[-_ ]of[-_ ]contents|overview|catalog|catalogue|gap[-_ ]?(?:map|analysis|list))"
+    rf"{_OF_ALL}*(?:\d{{3,4}}[-_](?:to[-_])?\d{{3,4}}[-_])?"
+    rf"(?:index|toc|table[-_ ]of[-_ ]contents|overview|catalog|catalogue|gap[-_ ]?(?:map|analysis|list))"
     rf"(?:[-_ ](?:of[-_ ])?(?:m?adrs?|decisions?))?$"
     rf"|{_OF_ALL}+(?:list|map|matrix|register|roadmap|backlog|dashboard|status|summary|guide|process|how-?to)$",
     re.IGNORECASE,
@@ -101,7 +102,8 @@ def skip_reason(
         # tickets, tests and plans have a number and a status too
         in_place |= entry.status != "unknown" and any(map(is_request_folder, path.parent.parts))
         if in_place or not _is_bare_number(stem):
-            sure = in_place or in_series or name is not None or entry.number_spans or keys & _DECIDED
+            is_numbered = name is not None and not name.dated  # journals have dates and a status too
+            sure = in_place or in_series or is_numbered or entry.number_spans or keys & _DECIDED
             return None if sure else _STATUS_ALONE
         return NOTHING_DECIDED
     if not in_place or not (is_decision_name(stem) or is_decision_name(path.parent.name)):

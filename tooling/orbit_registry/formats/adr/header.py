@@ -13,7 +13,7 @@ from orbit_registry.formats.position import Span
 from orbit_registry.formats.yaml import double_quoted
 
 _FIELD = re.compile(
-    r"""^(?P<quote>["']?)(?P<key>[A-Za-z_][\w .-]{0,60}?)(?P=quote)[ \t]*:(?=[ \t\r\n]|\Z)[ \t]*(?P<value>[^\r\n]*)"""
+    r"""^(?P<quote>["']?)(?P<key>[A-Za-z_][\w .-]{0,60}?)(?P=quote)[ \t]*:(?!//)[ \t]*(?P<value>[^\r\n]*)"""
     r"(?P<more>(?:(?:\r\n?|\n)(?:[ \t#\]}][^\r\n]*|-(?:[ ][^\r\n]*)?(?=[\r\n]|\Z)|(?=[\r\n]|\Z)))*)",
     re.MULTILINE,
 )
@@ -123,8 +123,8 @@ ROLES = ("deciders", "authors", "owner", "contact", "consulted", "informed")
 
 _MARK = r"(?:\*\*|__|\*|_|`)?"
 _KEYED = re.compile(
-    rf"[ \t]{{0,3}}(?:>[ \t]{{0,3}})?(?P<open>{_MARK})(?P<key>[^\W\d_](?:[^\W\d]|[ -]){{1,30}}?)[ \t]?"
-    rf"(?:{_MARK}[ \t]?[:：][ \t]?(?P<close>{_MARK}))(?P<gap>[ \t]*)"
+    rf"[ \t]{{0,3}}(?:>[ \t]{{0,3}})?(?P<open>{_MARK})(?P<key>[^\W\d_](?:[^\W\d]|[ -]){{1,30}}?)(?:\(s\))?"
+    rf"[ \t]?(?:{_MARK}[ \t]?[:：][ \t]?(?P<close>{_MARK}))(?P<gap>[ \t]*)"
 )
 
 

@@ -10,7 +10,7 @@ from orbit_registry.formats.adr.file_names import SERIES_CODE
 from orbit_registry.formats.adr.header import visible_lines
 from orbit_registry.formats.adr.model import Section
 from orbit_registry.formats.adr.vocabulary import SECTION_OF, STATUS_OF, choice, plain, read_date, word_set
-from orbit_registry.formats.markdown import Document, Heading
+from orbit_registry.formats.markdown import Document, Heading, within
 from orbit_registry.formats.position import Position, Span
 
 _SUBSECTIONS = frozenset({"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"})
@@ -137,6 +137,15 @@ def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Po
         if section.key == "negative" and is_filled(document, section.body):
             return section.position
     return None
+
+
+def fields_span(document: Document) -> Span | None:
+    """Return the front matter, else the code block below `## Preamble` at the top, where some series have theirs."""
+    if document.front_matter is not None:
+        return document.front_matter
+    heading = next((other for other in document.headings[:2] if section_key(other.text) == "metadata"), None)
+    code = within(document.code, heading.body, lambda block: block.start) if heading else ()
+    return code[0] if heading and code and not document.text[heading.body.start : code[0].start].strip() else None
 
 
 def is_filled(document: Document, body: Span) -> bool:

@@ -32,7 +32,7 @@ from orbit_registry.formats.adr.relations import (
 )
 from orbit_registry.formats.adr.status_line import normalise_status
 from orbit_registry.formats.adr.styles import BADGE, BULLETS, FRONT_MATTER, LINES, SECTIONS, TABLE
-from orbit_registry.formats.adr.vocabulary import Order, is_iso_date, is_of_two_orders, read_date
+from orbit_registry.formats.adr.vocabulary import Order, is_iso_date, is_of_two_orders, plain, read_date, word_set
 from orbit_registry.formats.citations import Citation, IdForms, find_citations
 from orbit_registry.formats.markdown import Document, Heading, is_markdown, parse_markdown, within
 from orbit_registry.formats.position import Position, Problem, Span
@@ -41,6 +41,8 @@ STYLES = (FRONT_MATTER, BULLETS, LINES, TABLE, SECTIONS, BADGE)  # the first sty
 DATE_PROBLEMS = ("adr-date-unclear", "adr-date-order")
 """Codes of the problems of a date: unreadable, or ambiguous between day and month."""
 _RELS = frozenset(get_args(Rel))
+_NO_VALUE = word_set("no_value")
+_BETWEEN_TASKS = re.compile(r",[ ]+(?=[\[#A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,9 @@ def with_date_order(entry: AdrDocument, order: Order | None) -> AdrDocument:
 
 
 def _listed(fact: Fact) -> tuple[str, ...]:
+    if fact.key == "tasks":
+        parts = (part.strip() for value in fact.values for part in _BETWEEN_TASKS.split(value))
+        return tuple(part for part in parts if plain(part) not in _NO_VALUE)
     if len(fact.values) == 1 and fact.style != "front-matter" and fact.key == "tags":
         return tuple(part.strip().strip("`*_") for part in fact.values[0].split(",") if part.strip())
     return fact.values
@@ -178,7 +183,8 @@ def _people(facts: _Facts, role: str) -> tuple[str, ...]:
     fact = facts.first(role)
     if fact is None:
         return ()
-    return _unique(name for value in (fact.values or (fact.raw,)) for name in split_names(value))
+    names = (name for value in (fact.values or (fact.raw,)) for name in split_names(value))
+    return _unique(name for name in names if plain(name) not in _NO_VALUE)
 
 
 def _unique(values: Iterable[str]) -> tuple[str, ...]:
@@ -451,7 +457,8 @@ def _log_header(document: Document, heading: Heading, citations: tuple[Citation,
 def _single_header(document: Document, start: int, citations: tuple[Citation, ...] = ()) -> Header:
     inside = tuple(heading for heading in document.headings if heading.section.start >= start)
     zones = tuple(_zones(document, start, inside, headings.title_heading(document)))
-    fields = read_fields(document.text, document.front_matter) if document.front_matter else ()
+    block = headings.fields_span(document)
+    fields = read_fields(document.text, block) if block else ()
     return Header(document, zones, inside, fields, False, citations)
 
 

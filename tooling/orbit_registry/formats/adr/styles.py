@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote
 
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.header import (
+    ROLES,
     Field,
     Header,
     Style,
@@ -28,18 +29,34 @@ from orbit_registry.formats.position import Span, YamlProblemError
 from orbit_registry.formats.untrusted import first_hidden
 
 _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
+_NESTED = re.compile(r"(?:[ ]{2,8}|\t)[*+-][ \t]+(?P<item>[^\r\n]+)")
 _LINE_LEAD = re.compile(r"([ \t]{0,3}(?:[*+-][ \t]{1,4}|>[ \t]{0,3}))?(\*\*)?")
 
 
 def _read_items(header: Header) -> Iterator[Fact]:
     text = header.text
-    for line in header.lines():
+    lines = list(header.lines())
+    for index, line in enumerate(lines):
         bullet = _BULLET.match(text, line.start, line.end)
         for part in split_key_values(text, bullet.end(), line.end) if bullet else ():
             pair = key_value(text, part.start, part.end)
-            if pair is not None:
-                key, span = pair
-                yield from value_facts(text, key, _without_comment(text, span), "bullets")
+            if pair is None:
+                continue
+            key, span = pair
+            names = tuple(_items_below(text, lines[index + 1 :])) if key in ROLES and span.start == span.end else ()
+            yield from (
+                [Fact(key, "", span, "bullets", names)] if names
+                else value_facts(text, key, _without_comment(text, span), "bullets")
+            )  # fmt: skip
+
+
+def _items_below(text: str, lines: Sequence[Span]) -> Iterator[str]:
+    """Yield the items nested below `* Deciders:`."""
+    for line in lines:
+        match = _NESTED.match(text, line.start, line.end)
+        if match is None:
+            return
+        yield match["item"].strip()
 
 
 def _without_comment(text: str, span: Span) -> Span:
@@ -52,7 +69,7 @@ def _without_comment(text: str, span: Span) -> Span:
 
 
 _SHORT = 80
-_OTHER_KEY = re.compile(r"[A-Z][\w-]*(?:[ ][\w-]+){0,4}:[ ]")
+_OTHER_KEY = re.compile(r"[A-Z][\w.-]*(?:[ ][\w.-]+){0,4}:[ ]")
 """A line with an unknown key: `Implementation Status: verified`."""
 
 
@@ -287,7 +304,7 @@ def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
 
 
 def _key(cell: Cell) -> str | None:
-    return KEY_OF.get(plain(cell.text.strip().strip("*_:").strip()))
+    return KEY_OF.get(plain(cell.text.strip().strip("*_:").strip()).removesuffix("(s)"))
 
 
 def _escaped(value: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 
 from orbit_registry.formats.adr.header import read_fields, scalar
-from orbit_registry.formats.adr.headings import heading_value
+from orbit_registry.formats.adr.headings import fields_span, heading_value
 from orbit_registry.formats.adr.model import AdrDocument, Section
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.status_line import read_statement
@@ -100,12 +100,13 @@ def _literal(text: str) -> str:
 
 
 def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
-    span = document.front_matter
+    span = fields_span(document)
     text = document.text
-    if span is None:
+    fields = read_fields(text, span) if span is not None else ()
+    if not fields:
         return ""
     lines: list[str] = []
-    for field in read_fields(text, span):
+    for field in fields:
         key = "status" if field.span == entry.status_span else field_of(field.key)  # `stage:` may state it
         head = text[field.line.start : field.span.start].rstrip(" ")
         raw = field.span.of(text)
@@ -123,7 +124,9 @@ def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
         elif key is None and "\n" not in raw.rstrip() and not _same_number(field.value, entry):
             lines.append(_literal(f"{head} {raw}".rstrip()))
         elif key is None and _same_number(field.value, entry):
-            lines.append(f"{head} $order")
+            lines.append(f"{head} {'$number' if field.value == entry.number else '$order'}")
+    if document.front_matter is None:  # a code block
+        return newline.join([text[document.content_start : fields[0].line.start].rstrip(), *lines, "```", "", ""])
     return newline.join(["---", *lines, "---", "", ""])
 
 
@@ -134,7 +137,8 @@ def _same_number(value: str, entry: AdrDocument) -> bool:
 
 def _heading(text: str, entry: AdrDocument) -> str:
     if entry.heading_span is None:
-        return "# $title"
+        is_below_code = entry.sections and entry.sections[0].key == "metadata" and entry.format == "front-matter"
+        return "" if is_below_code else "# $title"
     edits = [
         (span, name or ("$number" if span.of(text) == entry.number else "$order"))
         for spans, name in ((entry.number_spans, ""), (entry.title_spans, "$title"))
