@@ -63,7 +63,7 @@ def test_each_document_is_a_decision_or_skipped_with_a_reason(name: str) -> None
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_setting_a_status_changes_nothing_else(name: str) -> None:
-    for path, text, file in collection(name):
+    for path, text, file in collection(name)[::3]:
         for entry in file.entries:
             changed = set_status(text, entry, "Superseded by ADR-9999")
             (again,) = read_document(changed, path).entries

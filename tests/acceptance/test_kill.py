@@ -63,7 +63,7 @@ def test_a_kill_at_any_file_operation_leaves_a_valid_store(
 ) -> None:
     original = seeded(git_repo)
     before = {record.id: record.data for record in Registry.open(original).collection.records}
-    for nth in range(1 + list(COMMANDS).index(command), MOST_OPERATIONS, 7):
+    for nth in range(1 + list(COMMANDS).index(command), MOST_OPERATIONS, 12):
         repo = Path(shutil.copytree(original, tmp_path / f"killed-{nth}"))
         arguments = [learning_id(repo, PHASES[word]) if word in PHASES else word for word in COMMANDS[command]]
         killed = run_killed(partial(run, arguments), nth, repo)

@@ -347,7 +347,7 @@ def asked_faults(world: World, closed: Made) -> Iterable[str]:
 
 
 @settings(
-    max_examples=settings().max_examples // 3, suppress_health_check=[HealthCheck.too_slow],
+    max_examples=settings().max_examples // 5, suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # an example takes a second, and shrinking many
 )  # fmt: skip
 @given(st.data())

@@ -21,7 +21,7 @@ from orbit_registry.cli.main import run
 from orbit_registry.fleet.lake import Lake, file_stem
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
-PUSHES = 64
+PUSHES = 16
 STATE = "SELECT repository, id, title FROM records ORDER BY ALL"
 PUSH_ALL = """
 import os, sys

@@ -406,17 +406,17 @@ def test_a_whole_project_may_lack_what_must_be(project: Path) -> None:
 
 
 HOSTILE: dict[str, bytes] = {
-    "a long line": b"x = " + b"a" * 1_000_000 + b"\n",
-    "parentheses": b"(" * 1_000_000,
-    "braces": b"f({" * 300_000,
+    "a long line": b"x = " + b"a" * 300_000 + b"\n",
+    "parentheses": b"(" * 300_000,
+    "braces": b"f({" * 100_000,
     "NUL": b"\0" * 10_000 + b"print(1)",
     "no UTF-8": b"\xff\xfe\xed\xa0\x80 print(1)",
-    "open comments": b"/*" * 500_000,
-    "open strings": b'"""\'' * 250_000,
+    "open comments": b"/*" * 150_000,
+    "open strings": b'"""\'' * 75_000,
     "a long sum": b"if " + b"a+" * 900 + b"a:\n    pass\n",
-    "many matches": b"print(;" * 20_000,
-    "many imports": b"import a;" * 20_000,
-    "open brackets": b"[/" * 500_000,
+    "many matches": b"print(;" * 6_000,
+    "many imports": b"import a;" * 6_000,
+    "open brackets": b"[/" * 150_000,
 }
 EVIL = (
     {"id": "redos", "in": ["**"], "text": {"regex": "(a+)+$", "where": "any"}, "passes": ["b"], "fails": ["a"]},
@@ -438,7 +438,7 @@ def test_hostile_files_take_no_time_and_stop_nothing(name: str, project: Path) -
         (project / file).write_bytes(HOSTILE[name])
     start = time.process_time()
     outcome = check(project)
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 3
     assert "src/app.py:5:5" in places(outcome)
 
 
