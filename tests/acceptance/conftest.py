@@ -167,17 +167,12 @@ def synthetic_site(shared: Shared) -> Path:
     return shared("synthetic", fill) / "site"
 
 
-@pytest.fixture(scope="session")
-def real_site(shared: Shared, corpora: Path) -> Path:
-    """Return the site of 190 real records, to be read alone; its repository stands beside it."""
-
-    def fill(folder: Path) -> None:
-        root = Path(shutil.copytree(corpora / "orbit-2026-07", folder / "repo"))
-        (root / "dot_orbit").rename(root / ".orbit")
-        import_from(root / ".orbit", start=root)
-        build_site(Registry.open(root), folder / "site", snapshot=False)
-
-    return shared("real", fill) / "site"
+def real_repository(corpora: Path, folder: Path) -> Path:
+    """Import the collection of 190 real records into a folder `repo`."""
+    root = Path(shutil.copytree(corpora / "orbit-2026-07", folder / "repo"))
+    (root / "dot_orbit").rename(root / ".orbit")
+    import_from(root / ".orbit", start=root)
+    return root
 
 
 @pytest.fixture(scope="module")

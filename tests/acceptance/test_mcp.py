@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,11 @@ import mcp_types as types  # noqa: E402
 from mcp.client.session import ClientSession  # noqa: E402
 from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: E402
 from mcp.client.streamable_http import streamable_http_client  # noqa: E402
+from tests.conftest import Git  # noqa: E402
 from tests.files import configure  # noqa: E402
 
+from orbit_registry.mcp.dispatch import reply  # noqa: E402
+from orbit_registry.mcp.tools import Caller  # noqa: E402
 from orbit_registry.registry import Registry  # noqa: E402
 from orbit_registry.workspace.author import Author  # noqa: E402
 
@@ -35,13 +40,22 @@ HELLO = {
 ACCEPTED = {"Accept": "application/json, text/event-stream"}
 
 
-@pytest.fixture
-def root(git_repo: Path) -> Path:
-    Registry.init(git_repo)
-    registry = Registry.open(git_repo)
+@pytest.fixture(scope="module")
+def _filled(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
+    """Make one project with two learnings, for `root` to copy."""
+    root = tmp_path_factory.mktemp("mcp") / "repo"
+    root.mkdir()
+    git(root, "init", "--quiet")
+    Registry.init(root)
+    registry = Registry.open(root)
     for summary in ("Uploads are retried with a fresh token", "Cache entries expire after an hour"):
         registry.add("learning", {"summary": summary, "scope": {"paths": ["src/**"]}}, PERSON)
-    return git_repo
+    return root
+
+
+@pytest.fixture
+def root(_filled: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(_filled, tmp_path / "repo"))
 
 
 @asynccontextmanager
@@ -113,13 +127,10 @@ def test_a_call_runs_no_program_of_the_project(root: Path, monkeypatch: pytest.M
     configure(root, f"tasks: {json.dumps({'command': command, 'classifier': classifier})}\n")
     monkeypatch.setenv("ORBIT_PROGRAMS", value)
 
-    async def talk() -> None:
-        async with client(root) as session:
-            expected = {"task": "T-7", "text": "Fix the crash", "paths": ["src/a.py"]}
-            result = text(await session.call_tool("brief", expected))
-            assert [f"`tasks.{name}` was not run" in result for name in ("command", "classifier")] == 2 * [not value]
-
-    anyio.run(talk)
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    arguments = {"task": "T-7", "text": "Fix the crash", "paths": ["src/a.py"]}
+    result = reply("brief", arguments, Caller("some-agent", "s"), partial(Registry.open, root)).text
+    assert [f"`tasks.{name}` was not run" in result for name in ("command", "classifier")] == 2 * [not value]
     assert sorted(file.name for file in root.glob("ran-*")) == (["ran-classifier", "ran-command-T-7"] if value else [])
 
 
@@ -140,15 +151,6 @@ def test_the_project_is_where_the_client_says(root: Path, tmp_path: Path) -> Non
     anyio.run(talk)
 
 
-def test_standard_output_carries_the_protocol_alone(root: Path) -> None:
-    lines = b'{"jsonrpc": "2.0", "id": 9, "method": "initialize"}\nnot json\n\xff\xfe\n{"jsonrpc": "2.0"}\n'
-
-    done = subprocess.run(PROGRAM, input=lines, capture_output=True, cwd=root, check=False)
-
-    assert done.returncode == 0
-    assert all(line.startswith(b'{"jsonrpc":"2.0"') for line in done.stdout.splitlines())
-
-
 def test_an_unreadable_request_gets_an_error(root: Path) -> None:
     lines = [
         json.dumps(HELLO).encode(),
@@ -156,6 +158,7 @@ def test_an_unreadable_request_gets_an_error(root: Path) -> None:
         b'{"jsonrpc":"2.0","id":"a","method":["tools/list"]}',
         b'{"jsonrpc":"2.0","id":8,"method":"tools/call","params":' + b"[" * 10_000,
         b"not json",
+        b"\xff\xfe",
         b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
         b'{"jsonrpc":"2.0","id":2,"method":"ping"}',
     ]
@@ -167,17 +170,19 @@ def test_an_unreadable_request_gets_an_error(root: Path) -> None:
         served.stdin.flush()
         while not {1, 2} <= {entry["id"] for entry in answers}:
             answers.append(json.loads(served.stdout.readline()))
+        served.stdin.close()
+        assert served.stdout.read() == b"", "standard output carries the protocol alone"
 
     refused = [entry["id"] for entry in answers if entry.get("error", {}).get("code") == types.PARSE_ERROR]
-    assert refused == [7, "a", None, None]
-    assert len(answers) == 6
+    assert refused == [7, "a", None, None, None]
+    assert (len(answers), served.returncode) == (7, 0)
 
 
-@pytest.fixture
-def address(root: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def address(_filled: Path) -> Iterator[str]:
     environment = {**os.environ, "ORBIT_ACTOR": "human", "ORBIT_MCP_TOKEN": TOKEN}
     with subprocess.Popen(
-        [*PROGRAM, "--http"], cwd=root, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+        [*PROGRAM, "--http"], cwd=_filled, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE
     ) as server:
         assert server.stderr is not None
         text = server.stderr.readline().decode()

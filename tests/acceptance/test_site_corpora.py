@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin
 
+from tests.acceptance.conftest import real_repository
+
 from orbit_registry.importers.importer import import_from
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
@@ -126,8 +128,8 @@ def assert_complete(root: Path, out: Path) -> int:
     return len(registry.records)
 
 
-def test_a_real_registry_becomes_a_site(real_site: Path) -> None:
-    assert assert_complete(real_site.parent / "repo", real_site) == 190
+def test_a_real_registry_becomes_a_site(corpora: Path, tmp_path: Path) -> None:
+    assert assert_complete(real_repository(corpora, tmp_path), tmp_path / "site") == 190
 
 
 def test_an_adopted_collection_becomes_a_site(corpora: Path, tmp_path: Path) -> None:

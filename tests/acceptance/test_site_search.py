@@ -7,29 +7,36 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, expect
 from tests.acceptance.browsing import DESK, PHONE, Tab, served
 from tests.acceptance.browsing import tab as tab_of
-from tests.acceptance.conftest import DemoSite
+from tests.acceptance.conftest import DemoSite, Shared, real_repository
 from tests.acceptance.site_cases import copied
 from tests.conftest import Git
 from tests.files import configure, write
 
 from orbit_registry.cli.main import main
 from orbit_registry.hook.words import STOP_WORDS
+from orbit_registry.model.rank import rank_order
 from orbit_registry.registry import Registry
+from orbit_registry.repository.votes import half_life_days
+from orbit_registry.search.index import counts_of, texts_of
 from orbit_registry.search.query import Query
 from orbit_registry.search.text import words
 from orbit_registry.site.build import build_site
 from orbit_registry.site.config import overrides
-from orbit_registry.site.search_data import LONGEST_LEAD, lead
+from orbit_registry.site.search_data import LONGEST_LEAD, lead, packed, titles
+from orbit_registry.site.search_data import words as words_of
 from orbit_registry.site.serve import SiteServer
 
 ROOT = Path(__file__).parents[2]
 Look = Callable[[str], tuple[str, str]]
+Find = Callable[[list[str]], list[list[str]]]
+EMPTY = "<!doctype html><title>Empty</title>"
 MRR = 0.58
 """Of the first hits for real questions, in the search box."""
 EQUAL = 0.8
@@ -84,7 +91,7 @@ def test_words_are_found_by_stem_not_by_part(look: Look, demo_site: DemoSite) ->
 
 def test_the_browser_splits_texts_as_orbit_search_does(browser: Browser, tmp_path: Path) -> None:
     shutil.copy(overrides() / "assets/orbit/search.js", tmp_path)
-    (tmp_path / "index.html").write_text("<!doctype html><title>Empty</title>", "utf-8")
+    (tmp_path / "index.html").write_text(EMPTY, "utf-8")
     texts = [file.read_text("utf-8") for file in (ROOT / "docs").rglob("*.md")]
     texts += ["parseHTTPHeader URLs x2y 7f3a9c21b", "日本語のテスト ABC한국어 ไทย", "Größe naïve ÀbC ²½ ß", "नमस्ते ١٢٣"]
     script = "async (texts) => (await import('/search.js')).words(texts.join('\\n'))"
@@ -96,7 +103,7 @@ def test_the_browser_splits_texts_as_orbit_search_does(browser: Browser, tmp_pat
 
 def test_a_number_leads_to_its_record_and_the_one_that_had_it_earlier(browser: Browser, tmp_path: Path) -> None:
     shutil.copy(overrides() / "assets/orbit/search.js", tmp_path)
-    (tmp_path / "index.html").write_text("<!doctype html><title>Empty</title>", "utf-8")
+    (tmp_path / "index.html").write_text(EMPTY, "utf-8")
     script = """async (titles) => {
         const { finder, titleWords } = await import("/search.js");
         return ["0007", "7", "adr-7", "ADR-0012"].map((text) => finder(titles, titleWords(titles)).records(text));
@@ -109,31 +116,64 @@ def test_a_number_leads_to_its_record_and_the_one_that_had_it_earlier(browser: B
         assert opened.go(url).evaluate(script, titles) == [[0, 1], [0], [0], [1]]
 
 
-def test_names_and_titles_lead_to_their_record(browser: Browser, corpora: Path, real_site: Path) -> None:
-    registry = Registry.open(real_site.parent / "repo")
-    records = list(registry.records)
+@pytest.fixture(scope="module")
+def real(shared: Shared, corpora: Path) -> Registry:
+    """Return a registry of 190 real records; what the search box reads of them is in the folder `box` next to it."""
+
+    def fill(folder: Path) -> None:
+        registry = Registry.open(real_repository(corpora, folder))
+        records = sorted(registry.records, key=lambda record: rank_order(record, half_life_days()))
+        counts = {record.path: [packed(counts_of(text)) for text in texts_of(record)] for record in records}
+        write(folder, "box/index.html", EMPTY)
+        write(folder, "box/search/titles.json", titles(records, registry.records.live_successors))
+        write(folder, "box/search/words.json", words_of(records, counts, []))
+        write(folder, "box/assets/orbit/search.js", (overrides() / "assets/orbit/search.js").read_text("utf-8"))
+
+    return Registry.open(shared("real", fill) / "repo")
+
+
+@pytest.fixture(scope="module")
+def find(browser: Browser, real: Registry) -> Iterator[Find]:
+    """Return a function that gives the first ten records of the search box for each of some texts."""
+    with served(real.workspace.root.parent / "box") as url, tab_of(browser) as opened:
+        page = opened.go(url)
+        yield lambda texts: page.evaluate(FIND, texts)
+
+
+@pytest.fixture(scope="module")
+def questions(corpora: Path) -> list[Any]:
+    return [entry for file in sorted((corpora / "recall").glob("*.json")) for entry in json.loads(file.read_bytes())]
+
+
+def test_names_and_titles_lead_to_their_record(find: Find, real: Registry) -> None:
+    records = list(real.records)
     ids = {record.id for record in records}
     names = [(name, record.id) for record in records for name in (record.id, *(set(record.legacy_ids) - ids))]
-    questions = [json.loads(file.read_text("utf-8")) for file in sorted((corpora / "recall").glob("*.json"))]
-    queries = [question for part in questions for question in part]
-    with served(real_site) as url, tab_of(browser) as opened:
-        page = opened.go(url)
-        by_name = page.evaluate(FIND, [name for name, _ in names])
-        by_title = page.evaluate(FIND, [record.title for record in records])
-        by_words = page.evaluate(FIND, [question["query"] for question in queries])
     assert len(names) > 300
-    heirs = {record.id: {heir.id for heir in registry.records.live_successors(record)} for record in records}
-    for hits, (_, record_id) in zip(by_name, names, strict=True):
-        later = heirs[record_id] if registry.get(record_id).phase == "closed" else set()
+    heirs = {record.id: {heir.id for heir in real.records.live_successors(record)} for record in records}
+    for hits, (_, record_id) in zip(find([name for name, _ in names]), names, strict=True):
+        later = heirs[record_id] if real.get(record_id).phase == "closed" else set()
         assert set(hits[: len(later)]) == later, "what took the place of a closed record comes before it"
         assert hits[len(later)] == record_id
+    by_title = find([record.title for record in records])
     firsts = [hits[: 1 + len(heirs[record.id])] for record, hits in zip(records, by_title, strict=True)]
     assert sum(record.id in hits for record, hits in zip(records, firsts, strict=True)) > 180
+
+
+def test_real_questions_are_answered(find: Find, real: Registry, questions: list[Any]) -> None:
     ranks = []
-    for question, hits in zip(queries, by_words, strict=True):
-        answers = {candidate.id for name in question["relevant"] for candidate in registry.records.candidates(name)}
+    for question, hits in zip(questions, find([question["query"] for question in questions]), strict=True):
+        answers = {candidate.id for name in question["relevant"] for candidate in real.records.candidates(name)}
         ranks.append(next((1 / rank for rank, hit in enumerate(hits, 1) if hit in answers), 0.0))
     assert sum(ranks) / len(ranks) > MRR
+
+
+def test_real_questions_have_the_hits_of_orbit_search(find: Find, real: Registry, questions: list[Any]) -> None:
+    texts = [question["query"] for question in questions[::3]]
+    expected = [[hit.record.id for hit in real.search(Query(text)).hits][:10] for text in texts]
+    pairs = list(zip(find([f"{text} " for text in texts]), expected, strict=True))
+    assert sum(hits[: len(ids)] == ids for hits, ids in pairs) / len(pairs) > EQUAL
+    assert sum(hits[:1] == ids[:1] for hits, ids in pairs) / len(pairs) > 0.95
 
 
 def test_a_resource_like_a_decision_is_redacted_too(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,18 +220,6 @@ def test_records_come_in_the_order_of_orbit_search(site: str, demo_site: DemoSit
         page.fill("[role=combobox]", question)
         for number, record_id in enumerate(expected):  # hits by title are shown until the words are read
             expect(options.nth(number)).to_have_attribute("href", re.compile(f"/{record_id}/$"))
-
-
-def test_real_questions_have_the_hits_of_orbit_search(browser: Browser, corpora: Path, real_site: Path) -> None:
-    registry = Registry.open(real_site.parent / "repo")
-    files = sorted((corpora / "recall").glob("*.json"))
-    questions = [question["query"] for file in files for question in json.loads(file.read_text("utf-8"))]
-    with served(real_site) as url, tab_of(browser) as opened:
-        found = opened.go(url).evaluate(FIND, [f"{question} " for question in questions])
-    expected = [[hit.record.id for hit in registry.search(Query(question)).hits][:10] for question in questions]
-    pairs = list(zip(found, expected, strict=True))
-    assert sum(hits[: len(ids)] == ids for hits, ids in pairs) / len(pairs) > EQUAL
-    assert sum(hits[:1] == ids[:1] for hits, ids in pairs) / len(pairs) > 0.95
 
 
 @pytest.mark.parametrize(

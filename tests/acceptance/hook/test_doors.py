@@ -1,23 +1,19 @@
 """One session behind every door: what the hook, the MCP server or a brief showed, no other one says again."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.acceptance.conftest import orbit
+from tests.acceptance.hook.replies import ids, ids_in
 
-anyio = pytest.importorskip("anyio", reason="the extra `mcp` is not installed")
-pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+from orbit_registry.mcp.dispatch import reply
+from orbit_registry.mcp.tools import Caller
+from orbit_registry.registry import Registry
 
-from mcp.client.session import ClientSession  # noqa: E402
-from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: E402
-from tests.acceptance.hook.replies import ids, ids_in  # noqa: E402
-
-ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 SESSION = "s"
 Call = Callable[..., dict[str, Any]]
 
@@ -27,25 +23,16 @@ def hook(call: Call, root: Path, name: str) -> list[str]:
 
 
 def brief(root: Path, name: str) -> list[str]:
-    command = [*ORBIT, "brief", "--path", f"src/{name}", "--session", SESSION]
-    return ids_in(subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout)
+    return ids_in(orbit(root, "brief", "--path", f"src/{name}", "--session", SESSION))
 
 
-def beside(root: Path, name: str) -> list[str]:
-    """Return what stands beside the answer of an MCP tool that was asked about a file."""
-    environment = {**os.environ, "ORBIT_SESSION_ID": SESSION}
-    server = StdioServerParameters(command=ORBIT[0], args=[*ORBIT[1:], "mcp", "serve"], cwd=str(root), env=environment)
-
-    async def talk() -> list[str]:
-        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
-            await session.initialize()
-            reply = await session.call_tool("search", {"query": "nothing of the kind", "path": f"src/{name}"})
-            line = reply.structured_content
-            assert isinstance(line, dict)
-            return [record_id["id"] for record_id in line.get("learnings") or []]
-
-    texts: list[str] = anyio.run(talk)
-    return texts
+def mcp(root: Path, name: str) -> list[str]:
+    """Return what a server of this session adds to the answer of a tool that was asked about a file."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ORBIT_SESSION_ID", SESSION)
+        arguments = {"query": "nothing of the kind", "path": f"src/{name}"}
+        answer = reply("search", arguments, Caller("some-agent", "mcp-1", hosted=True), partial(Registry.open, root))
+    return [record["id"] for record in (answer.sidecar.learnings if answer.sidecar else ())]
 
 
 def test_every_door_leaves_out_what_holds_for_another_project(
@@ -56,7 +43,7 @@ def test_every_door_leaves_out_what_holds_for_another_project(
     sync(root)
     for project, expected in (("", {"L-00001", "L-00002", "L-00003"}), ("shop", {"L-00001", "L-00003"})):
         monkeypatch.setenv("ORBIT_PROJECT", project)
-        for door in (lambda: hook(call, root, "a.py"), lambda: brief(root, "a.py"), lambda: beside(root, "a.py")):
+        for door in (lambda: hook(call, root, "a.py"), lambda: brief(root, "a.py"), lambda: mcp(root, "a.py")):
             call("SessionStart", source="clear")
             assert set(door()) == expected
 
@@ -65,7 +52,7 @@ def test_every_door_leaves_out_what_holds_for_another_project(
 def test_a_record_is_shown_once_a_session_by_all_doors(root: Path, call: Call, first: str) -> None:
     doors: dict[str, Callable[[], list[str]]] = {
         "hook": lambda: hook(call, root, "a.py"),
-        "mcp": lambda: beside(root, "a.py"),
+        "mcp": lambda: mcp(root, "a.py"),
         "brief": lambda: brief(root, "a.py"),
     }
     everything = ["L-00001", "L-00002", "L-00003"]
