@@ -47,10 +47,10 @@ class Served:
         return before
 
 
-@pytest.fixture
-def repo(tmp_path: Path, git: Git) -> Path:
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
     """Return a repository with a branch on which one decision has another title and one is gone."""
-    root = copied("demo", tmp_path / "repo")
+    root = copied("demo", tmp_path_factory.mktemp("served") / "repo")
     (root / ".gitignore").write_text("/.orbit/state/\n", "utf-8")
     git(root, "init", "--quiet")
     git(root, "add", "--all")
@@ -63,8 +63,9 @@ def repo(tmp_path: Path, git: Git) -> Path:
     return root
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def served(repo: Path) -> Iterator[Served]:
+    """Serve the site of the repository; each test leaves the files as they were, and the last ends the server."""
     words = [*ORBIT, "site", "serve", "--port", "0"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     # A shell starts what runs in its background with Ctrl-C ignored, and these tests with it, and so their server.
@@ -114,6 +115,8 @@ def test_an_open_list_follows_what_comes_and_goes(served: Served, tab: Tab, git:
     (served.root / "docs/design/core/more").mkdir()
     (served.root / "docs/design/core/more/1_new.md").write_text("# Written while served\n", "utf-8")
     expect(page.locator(".md-content")).to_contain_text("Written while served", timeout=WAIT_MS)
+    shutil.rmtree(served.root / "docs/design/core/more")
+    git(served.root, "checkout", "--quiet", "main")
 
 
 def test_where_nothing_can_be_built_the_last_site_stays(served: Served, tab: Tab) -> None:
@@ -129,6 +132,20 @@ def test_where_nothing_can_be_built_the_last_site_stays(served: Served, tab: Tab
     (served.root / "mkdocs.yml").unlink()
     expect(page).to_have_title(re.compile("Told while served"), timeout=WAIT_MS)
     expect(page.locator(BOX)).to_have_count(0)
+    served.write(".orbit/config.yaml", config)
+
+
+def test_a_taken_port_is_said_before_anything_is_built(tmp_path: Path) -> None:
+    repo = copied("demo", tmp_path / "repo")
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        words = [*ORBIT, "site", "serve", "--port", str(holder.getsockname()[1])]
+        done = subprocess.run(words, cwd=repo, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert "can't serve at port" in done.stderr
+    assert "--port 0" in done.stderr
+    assert not (repo / ".orbit/state/cache/site").exists()
 
 
 def test_it_ends_in_peace(served: Served) -> None:
@@ -140,15 +157,3 @@ def test_it_ends_in_peace(served: Served) -> None:
         probe.bind(("127.0.0.1", port))
     status = subprocess.run(["git", "status", "--short"], cwd=served.root, capture_output=True, text=True, check=True)
     assert status.stdout == ""
-
-
-def test_a_taken_port_is_said_before_anything_is_built(repo: Path) -> None:
-    with socket.socket() as holder:
-        holder.bind(("127.0.0.1", 0))
-        holder.listen()
-        words = [*ORBIT, "site", "serve", "--port", str(holder.getsockname()[1])]
-        done = subprocess.run(words, cwd=repo, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 2
-    assert "can't serve at port" in done.stderr
-    assert "--port 0" in done.stderr
-    assert not (repo / ".orbit/state/cache/site").exists()
