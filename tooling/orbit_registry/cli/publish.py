@@ -1,5 +1,7 @@
 """`orbit site`, `export`, `sync`, `query` and `snapshot`: everything derived from the records."""
 
+from __future__ import annotations
+
 import contextlib
 import importlib.util
 import json
@@ -7,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,11 +23,13 @@ from orbit_registry.cli.output import (
     warn_of_unread,
 )
 from orbit_registry.errors import UsageError, plural
-from orbit_registry.exporters.rules import Change, RuleExport, apply_changes, exporters, plan, write
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.events import SYNCED
 from orbit_registry.site.output import Progress
 from orbit_registry.workspace.event_log import write_event
+
+if TYPE_CHECKING:
+    from orbit_registry.exporters.rules import Change, RuleExport
 
 
 @click.group()
@@ -122,6 +127,8 @@ def _progress_display() -> Iterator[Progress]:
 
 
 def _exporter_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from orbit_registry.exporters.rules import exporters
+
     return [name for name in exporters() if name.startswith(incomplete)]
 
 
@@ -151,6 +158,8 @@ def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> N
     orbit export rules --agent claude
     orbit export rules --agent copilot --agent agents-md --check
     """
+    from orbit_registry.exporters.rules import plan, write  # `sync` and `site` need none
+
     workspace = open_registry().workspace
     exports = plan(workspace, agents)
     lines = []
@@ -181,6 +190,7 @@ def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
     orbit export skills --agent codex
     """
     from orbit_registry.exporters.plugin import FOLDERS, skill_changes
+    from orbit_registry.exporters.rules import apply_changes
 
     root = open_registry().workspace.root
     changes = skill_changes(root, agent)
@@ -205,6 +215,7 @@ def plugin(folder: Path, dry_run: bool, output: str) -> None:
     """
     from orbit_registry.agents.claude import hook_events
     from orbit_registry.exporters.plugin import plugin_changes, plugin_files
+    from orbit_registry.exporters.rules import apply_changes
     from orbit_registry.install.install import launcher_text
 
     target = folder.expanduser().absolute()
@@ -254,6 +265,7 @@ def codeowners(owners: tuple[str, ...], check: bool, dry_run: bool, output: str)
     orbit export codeowners --owner @example/architects
     """
     from orbit_registry.exporters.codeowners import plan as plan_owners
+    from orbit_registry.exporters.rules import apply_changes
 
     workspace = open_registry().workspace
     planned = plan_owners(workspace, owners)

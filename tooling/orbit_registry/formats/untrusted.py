@@ -22,7 +22,6 @@ _STEERS_SCREEN = re.compile(
     "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]|\r(?!\n)"
 )
 """Characters that steer a terminal or are invisible on it."""
-_SPACE = re.compile(r"\s+")
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 _HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s\"'`<>|:]+")
 _MAIL = re.compile(r"(?<![\w.+-])(?!git@)[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w@])")
@@ -30,7 +29,8 @@ _MAIL = re.compile(r"(?<![\w.+-])(?!git@)[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){
 
 def first_hidden(text: str) -> tuple[int, str] | None:
     """Return where the first hidden character of a text is, and which it is and how many follow; None without one."""
-    matches = [] if text.isascii() and text.isprintable() else list(HIDDEN.finditer(text))
+    is_plain = text.isascii() and text.replace("\n", " ").isprintable()
+    matches = [] if is_plain else list(HIDDEN.finditer(text))
     if not matches:
         return None
     first = matches[0][0]
@@ -41,7 +41,7 @@ def first_hidden(text: str) -> tuple[int, str] | None:
 
 def inert_line(text: str) -> str:
     """Return a text as one line, without hidden characters, tags, home folders and e-mail addresses."""
-    return _TAG.sub("&lt;", _SPACE.sub(" ", _UNSEEN.sub(" ", _without_personal_data(text))).strip())
+    return _TAG.sub("&lt;", " ".join(_UNSEEN.sub(" ", _without_personal_data(text)).split()))
 
 
 def inert_text(text: str) -> str:
@@ -56,7 +56,7 @@ def inert_json(text: str) -> str:
 
 
 def _without_personal_data(text: str) -> str:
-    no_homes = _HOME.sub("~", text)
+    no_homes = _HOME.sub("~", text) if "/home/" in text or "Users" in text else text
     return _MAIL.sub("[e-mail]", no_homes) if "@" in no_homes else no_homes
 
 

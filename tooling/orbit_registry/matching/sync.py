@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import GitError, GitStoppedError, OrbitError
+from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index
 from orbit_registry.hook.project import index_file, stamp
@@ -20,7 +20,7 @@ from orbit_registry.matching.personal import Personal, personal_folders, persona
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.freshness.evaluate import evaluate_freshness, volatility_windows
+from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness, volatility_windows
 from orbit_registry.operations.glob_counts import recent_edits
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
@@ -203,8 +203,10 @@ def inputs_of(workspace: Workspace) -> Inputs:
     paths = {entry.path for entry in entries}
     records = [record for record in reading.collection.records if record.path in paths]
     prose = reading.prose
-    edits = recent_edits(workspace, _tracked(workspace))
-    causes = _causes(workspace, records)
+    open_records = [record for record in records if record.status.pushed and record.phase != "closed"]
+    report = evaluate_freshness(workspace, open_records)
+    edits = recent_edits(workspace, report.tracked or ())
+    causes = _causes(report)
     changed = untrusted(workspace, records)
     personal = personal_of(workspace)
     broad = compiler.broad_of(
@@ -233,22 +235,12 @@ def _line(workspace: Workspace, reading: Reading, entry: RecordFolder) -> str:
     return f"{entry.path}\n{file_stamp} {reading.states[entry.path].sha256} {votes} {entry.has_body} {entry.pending}"
 
 
-def _tracked(workspace: Workspace) -> Sequence[str]:
-    try:
-        return workspace.git.tracked() or ()
-    except GitStoppedError:
-        raise  # an index without them would pass for up to date
-    except GitError:
-        return ()
-
-
-def _causes(workspace: Workspace, records: Iterable[Record]) -> dict[str, str]:
+def _causes(report: FreshnessReport) -> dict[str, str]:
     """Return why records that may be pushed are out of date, by path; readers of the index see to the clock."""
     clock = (Cause.EXPIRED, Cause.AGE)
-    open_records = [record for record in records if record.status.pushed and record.phase != "closed"]
     reasons = (
         (path, reason.cause)
-        for path, freshness in evaluate_freshness(workspace, open_records).freshness.items()
+        for path, freshness in report.freshness.items()
         for reason in reversed(freshness.reasons)  # the weightiest last
     )
     return {path: cause.value for path, cause in reasons if cause not in clock}

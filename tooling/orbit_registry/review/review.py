@@ -10,7 +10,6 @@ from orbit_registry.model.freshness import created_at
 from orbit_registry.model.kind import Phase
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations import lifecycle
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.workspace.author import Author, Review
 from orbit_registry.workspace.event_log import write_event
@@ -83,6 +82,8 @@ def transition(
     dry_run: bool = False,
 ) -> Record:  # fmt: skip
     """Set a record's status, and log the event if that was a verdict; see `lifecycle.transition`."""
+    from orbit_registry.operations import lifecycle  # brings ruamel, which the queue and the site do without
+
     result = lifecycle.transition(workspace, record.id, to, author, review, dry_run=dry_run)
     verdict = lifecycle.review_outcome(record, to)
     if verdict and not dry_run and result.approval != record.approval:

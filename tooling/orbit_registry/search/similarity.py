@@ -12,7 +12,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, pairwise
 from operator import mul
 from typing import Self
@@ -87,6 +87,7 @@ class TermWeights:
         return weight
 
 
+@lru_cache(maxsize=4096)  # two checks ask about the same texts
 def normalised(text: str) -> str:
     """Return a text without case, punctuation and white space differences, "" if it has no letter or digit."""
     return _PUNCTUATION.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
@@ -151,19 +152,14 @@ class _Candidates:
         digits, reached = [*self._start], 0
         for term, weight in vector.weights.items():
             units = math.ceil(weight * weight / vector.norm * (1 << _SCALE_BITS))
-            # A share is rounded up to a power of two.
-            reached |= _add(digits, (units - 1).bit_length(), self._columns[term])
+            carried = self._columns[term]
+            for rank in range((units - 1).bit_length(), _SCALE_BITS):  # a share is rounded up to a power of two
+                digits[rank], carried = digits[rank] ^ carried, digits[rank] & carried
+                if not carried:
+                    break
+            reached |= carried
         reached &= (1 << position) - 1 if before else self._all ^ (1 << position)
         return [self._keys[index] for index in _positions_of(reached)]
-
-
-def _add(digits: list[int], rank: int, carried: int) -> int:
-    """Add 2 ** rank to the counts of some positions; return the positions that overflow."""
-    for digit in range(rank, len(digits)):
-        if not carried:
-            break
-        digits[digit], carried = digits[digit] ^ carried, digits[digit] & carried
-    return carried
 
 
 def _positions_of(number: int) -> list[int]:

@@ -42,7 +42,7 @@ def facts_of(html: str, url: str) -> PageFacts:
     ids: set[str] = set()
     targets: dict[str, None] = {}
     foreign: dict[str, None] = {}
-    for name, inside in _TAG.findall(html):
+    for name, inside in dict.fromkeys(_TAG.findall(html)):  # most tags of a page are the same as an earlier one
         if _TELLING.search(inside) is None:
             continue
         attributes = {key.lower(): unescape(double or single) for key, double, single in _ATTRIBUTE.findall(inside)}

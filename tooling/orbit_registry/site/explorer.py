@@ -8,7 +8,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from html import escape
-from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
@@ -117,8 +116,11 @@ def box(page: str, records: Iterable[Record], most: int | None = None) -> str:
 
 def _examples(page: str, records: Iterable[Record], *, hidden: bool) -> str:
     """Return a few paths to try: it is part of the page, so that nothing moves when the script begins."""
-    names = dict.fromkeys(_WILD.split(glob, maxsplit=1)[0] for record in records for glob in record.globs)
-    links = (_link(relative(page, PAGE), name, escape(name)) for name in islice(filter(None, names), MOST_EXAMPLES))
+    names: dict[str, None] = {}
+    globs = (glob for record in records for glob in record.globs)
+    while len(names) < MOST_EXAMPLES and (glob := next(globs, None)) is not None:
+        names |= {name: None for name in [_WILD.split(glob, maxsplit=1)[0]] if name}
+    links = (_link(relative(page, PAGE), name, escape(name)) for name in names)
     start = f'<p class="orbit-hint"{" hidden" * hidden}>Try '
     return f"{start}{', '.join(links)}, or in a terminal <code>orbit match PATH</code>.</p>" if any(names) else ""
 

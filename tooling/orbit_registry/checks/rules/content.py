@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
@@ -24,13 +23,15 @@ if TYPE_CHECKING:
 PROSE = "the text"
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(NamedTuple):
     """One text of a record; `pointer` is None for prose outside the record's file."""
 
-    name: str
     value: str
     pointer: Pointer | None
+
+    @property
+    def name(self) -> str:
+        return PROSE if self.pointer is None else ".".join(map(str, self.pointer))
 
     def place(self, context: CheckContext, record: Record, offset: int) -> Location:
         if self.pointer is None:
@@ -44,12 +45,12 @@ def _strings_of(record: Record) -> Iterator[_Text]:
     """Yield the texts of a record's file, other keys included, and its prose if that is in another file."""
     yield from _below(record.data, ())
     if not record.kind.in_record and record.prose:
-        yield _Text(PROSE, record.prose, None)
+        yield _Text(record.prose, None)
 
 
 def _below(value: object, pointer: Pointer) -> Iterator[_Text]:
     if isinstance(value, str):
-        yield _Text(".".join(str(step) for step in pointer), value, pointer)
+        yield _Text(value, pointer)
     elif isinstance(value, Mapping):
         for key, entry in value.items():
             yield from _below(entry, (*pointer, str(key)))

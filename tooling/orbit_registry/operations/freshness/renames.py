@@ -15,7 +15,6 @@ from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness
 from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.guard import write_step
-from orbit_registry.repository.writer import prepare_edit, writing
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.journal import FileChange, unified_diff
 from orbit_registry.workspace.workspace import Workspace
@@ -181,6 +180,8 @@ def _moved(names: Mapping[tuple[str, str], str], data: dict[str, object]) -> Map
 
 def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bool) -> Relocation:
     """Return where git saw go, since the records were made, what they name; `write` puts the new names into them."""
+    from orbit_registry.repository.writer import prepare_edit, writing  # brings ruamel, which the gate does without
+
     state = evaluate_freshness(workspace, records)
     lost = _dangling_names(records, state)
     if not lost:
