@@ -80,6 +80,8 @@ def test_a_brief_takes_words_and_paths(shell: Shell) -> None:
         ("query ''", "the question is empty", "SELECT id, title FROM records"),
         ("adr new ''", "a decision needs a title", 'orbit adr new "'),
         ("learning new ''", "the summary is empty", 'orbit learning new "'),
+        ("build", "no such command 'build'. Did you mean `orbit site build`?", "`orbit --help`"),
+        ("search --json x", "no such option '--json'. Did you mean `--format json`?", "`orbit search --help`"),
         ("help adr lst", "`orbit adr` has no command 'lst'", "did you mean list? `orbit help --all` lists all"),
     ],
 )

@@ -113,6 +113,16 @@ HIDDEN: Mapping[str, tuple[str, str]] = {
 """Commands that run and that the help does not list: synonyms, and what git calls."""
 
 
+USUAL_WORDS = {
+    "build": "orbit site build", "delete": "orbit retire ID", "edit": "orbit adr update ID", "lint": "orbit check",
+    "log": "orbit events tail", "open": "orbit show ID", "remove": "orbit retire ID", "rm": "orbit retire ID",
+    "serve": "orbit site serve", "status": "orbit review", "uninstall": "orbit hook uninstall claude",
+    "validate": "orbit check", "version": "orbit --version", "--edit": "--body-file FILE", "--json": "--format json",
+    "--supersedes": "orbit adr supersede OLD --with NEW",
+}  # fmt: skip
+"""Words that other programs take, and what does the same here."""
+
+
 class _Suggesting(click.Group):
     """Group whose error about an unknown command names a near one, or the one of a kind: `orbit adr supersede`."""
 
@@ -364,6 +374,9 @@ def _print_error(message: str, hint: str, next_commands: Sequence[str] = (), *, 
 def _click_error(error: click.ClickException, arguments: Sequence[str]) -> tuple[str, str]:
     context = (error.ctx if isinstance(error, click.UsageError) else None) or _context_of(arguments)
     message = error.format_message().rstrip(".")
+    unknown = re.match(r"No such (?:command|option) '([\w-]+)'", message)
+    if unknown is not None and (meant := USUAL_WORDS.get(unknown[1])):
+        message = f"{unknown[0]}. Did you mean `{meant}`?"
     parameter = error.param if isinstance(error, click.BadParameter) else None
     if parameter is not None and isinstance(parameter.type, click.Choice):
         if isinstance(error, click.MissingParameter):

@@ -136,7 +136,7 @@ def _select(workspace: Workspace, within: str, outcomes: list[import_report.Outc
         yield within
         return
     files = _files(workspace, within)
-    sites = built_sites(files)
+    sites = built_sites(files, workspace.root)
     outcomes += (import_report.Outcome("left", site, None, _BUILT_SITE) for site in sites)
     files = [path for path in files if not path.startswith(sites)]
     decision_folders = {posixpath.dirname(path) for path in files if is_markdown(path) and _names_decisions(path)}

@@ -76,7 +76,7 @@ def collect_vcs_state(
     head = git.head() if tracked is not None else None
     base = _base(git, head, against, unavailable) if tracked is not None else None
     edited = _edited(git, unavailable) if tracked is not None else None
-    untracked = tuple(without_sites(git.untracked())) if edited is not None else ()
+    untracked = tuple(without_sites(git.untracked(), workspace.root)) if edited is not None else ()
     changed = _changed(git, base, edited, untracked, tracked or (), unavailable)
     moved = [entry for entry in entries if entry.path in (changed or ())]
     against_commit = git.commit(against) if against is not None and tracked is not None else None

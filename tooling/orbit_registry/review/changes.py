@@ -117,7 +117,7 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
     with nullcontext(workspace.root) if is_work_tree else git.checked_out(head) as folder, git.checked_out(base) as old:
         current = workspace if is_work_tree else open_workspace(folder)
         changed = current.git.run_names("diff", "--name-only", "-z", "--no-renames", "--relative", base, "--", ".")
-        files = tuple(sorted({*changed, *(without_sites(current.git.untracked()) if not dots else ())}))
+        files = tuple(sorted({*changed, *(without_sites(current.git.untracked(), current.root) if not dots else ())}))
         after = _records(current.root)
         records = tuple(_record_changes(_records(old), after, current.root))
         return ChangeReport(

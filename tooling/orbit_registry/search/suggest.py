@@ -179,7 +179,7 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
     """Return for each record's path the globs that its scope may want; the records have their prose."""
     tracked = workspace.git.tracked() or []
     documents = {record.source.path for record in records if record.source is not None}
-    pages = {*tracked}.difference(without_sites(tracked))
+    pages = {*tracked}.difference(without_sites(tracked, workspace.root))
     tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace), *filter(_MEDIA.search, tracked), *pages}))
     history = [commit for commit in newest_commits(workspace.git) if len(commit.files) <= MOST_FILES]
     cited = _citing_files(workspace, records, tree)
