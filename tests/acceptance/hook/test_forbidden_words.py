@@ -17,6 +17,12 @@ MYSQL = {
     "fails": ["connect_mysql()"],
 }  # fmt: skip
 OLD = "import os\n\nconnect_mysql()\n"
+DOCUMENTED = '''"""The pool.
+
+It was once opened.
+"""
+import os
+'''
 
 
 @pytest.fixture
@@ -27,6 +33,7 @@ def project(root: Path) -> Path:
                          "passes": ["x"], "fails": ["# Draft"]}, scope={"paths": ["docs/**"]})  # fmt: skip
     decide(root, {**MYSQL, "text": {"words": ["psycopg"]}, "fails": ["psycopg"]}, status="proposed", number=2)
     write(root, "src/a.py", OLD)
+    write(root, "src/pool.py", DOCUMENTED)
     bring_up_to_date(root)
     return root
 
@@ -51,7 +58,8 @@ TOLD = {
     "an allowance of another record": edit("connect_mysql()  # orbit: allow ADR-0011 because it is old\n"),
     "an allowance without a reason": edit("connect_mysql()  # orbit: allow ADR-0001\n"),
     "a line after one that is allowed": edit("x  # orbit: allow ADR-0001 because it is old\nconnect_mysql()\n"),
-    "after the end of a docstring": edit('the end.\n"""\nconnect_mysql()\n'),
+    "after the end of a docstring that has it": edit(
+        'opened by connect_mysql.\n"""\nconnect_mysql()\n', 'opened.\n"""\n', "src/pool.py"),
     "after a docstring": edit('"""Connect."""\nconnect_mysql()\n'),
     "one more in a file that has one": edit("connect_mysql()\nconnect_mysql()\n", "connect_mysql()\n"),
 }  # fmt: skip
@@ -71,6 +79,10 @@ QUIET = {
     It was once opened by connect_mysql alone.
     """
 '''),
+    "a line of a docstring": edit("It was opened by connect_mysql.", "It was once opened.", "src/pool.py"),
+    "the end of a docstring, and another one": edit(
+        'opened by connect_mysql.\n"""\ndef f():\n    """No connect_mysql."""\n', 'opened.\n"""\n', "src/pool.py"
+    ),
     "a line that is allowed": edit("connect_mysql()  # orbit: allow ADR-0001 because of the old shop\n"),
     "the line after an allowance": edit("# orbit: allow ADR-0001/no-mysql because of the shop\nconnect_mysql()\n"),
     "a read": ("Read", {"file_path": "src/a.py"}),
@@ -106,6 +118,18 @@ def test_many_words_that_are_allowed_take_no_time(project: Path, call: Call) -> 
     after = os.times()
     assert "`zz_mysql`" in shown(reply)
     assert after.children_user - before.children_user < 0.4
+
+
+def test_many_words_in_a_large_file_take_no_time(project: Path, call: Call) -> None:
+    words = [[f"w{check}_{number}" for number in range(90)] for check in range(10)]
+    decide(project, *({**MYSQL, "id": f"c{number}", "text": {"words": row}, "fails": [row[0]]}
+                      for number, row in enumerate(words)))  # fmt: skip
+    bring_up_to_date(project)
+    content = "".join(f"# {word} {'x' * 100}\n" for row in words for word in row) * 4
+    before = os.times()
+    call("PreToolUse", tool_name="Write", tool_input={"file_path": "src/b.py", "content": content})
+    after = os.times()
+    assert after.children_user - before.children_user < 0.3  # each word in the whole text took 1 s
 
 
 def test_each_file_is_told_once_in_a_session(project: Path, call: Call) -> None:

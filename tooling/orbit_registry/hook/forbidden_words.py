@@ -1,7 +1,8 @@
 """Words that a decision forbids, in a text that a tool call writes; loaded only where the index has such words."""
 
 from orbit_registry.hook.index import CHECKS, DAMAGE, FORBIDDEN, FORBIDDEN_IN, ID, PHRASES, checksum
-from orbit_registry.hook.tools import edits_in
+from orbit_registry.hook.project import readable_content
+from orbit_registry.hook.tools import LONGEST_FILE, edits_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,11 +13,16 @@ if TYPE_CHECKING:
 
     Breaks = dict[int, tuple[str, str, str]]
 
-MOST_WORDS = 1_000  # of all checks together: 500 take 2.5 ms in 20 kB
-MOST_HITS, LONGEST_HEAD = 1_000, 500  # hits of a word that are counted, characters read before each
+MOST_WORDS = 1_000  # of all checks together
+MOST_SEARCHED, LEAST_SEARCHED = (
+    16_000_000,
+    20_000,
+)  # characters, counted for each word, take 10 ms; of one text at least
+MOST_HITS, LONGEST_HEAD = 1_000, 500  # hits of all words that are counted, characters read before each
 GROUP = "\x1d"  # separator of the globs of a check
 EXACT, ANY_CASE = "=", "~"  # prefixes of a word
 _ALLOW, _COMMENT_SIGNS = "orbit: allow ", " \t#/*<!;%{(-"
+_QUOTES, _PYTHON = '"""', (".py", ".pyi")
 _HASH = ("py", "pyi", "rb", "sh", "bash", "zsh", "yaml", "yml", "toml", "nix", "ex", "exs", "tf")
 _SLASHES = ("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "go", "java", "kt", "kts", "scala", "swift", "c", "h",
             "cc", "cpp", "hpp", "cs", "rs", "sol", "php")  # fmt: skip
@@ -29,36 +35,89 @@ def forbidden(index: "Index", arguments: "Payload", path: str, root: str, folder
     breaks: Breaks = {}
     try:
         patterns = [(number, index.pattern_text(number)) for number in index.lookup(FORBIDDEN)[1][:MOST_WORDS]]
-        for file, *texts in edits_in(arguments, path, root, folder):
-            forms = {EXACT: texts, ANY_CASE: [text.casefold() for text in texts]}
-            for number, pattern in patterns:
-                new, old = forms[pattern[0]]
-                if pattern[1:] in new:
-                    start, end = index.range_of(number)
-                    for hit in index.hits[start:end].tolist():
-                        if hit < index.pushed << 32 and hit >> 32 not in breaks:
-                            _add_break(breaks, index, hit, pattern, (file, new, old))
+        for file, new, old in edits_in(arguments, path, root, folder):
+            text = new[: max(MOST_SEARCHED // max(len(patterns), 1), LEAST_SEARCHED)]
+            texts = {EXACT: (text, old), ANY_CASE: (text.casefold(), old.casefold())}
+            present = [(number, pattern) for number, pattern in patterns if pattern[1:] in texts[pattern[0]][0]]
+            quotes = _quotes_before(root, file, new, old) if present else 0
+            edit = _Edit(file, texts, quotes, MOST_HITS // max(len(present), 1) + 1)
+            for number, pattern in present:
+                start, end = index.range_of(number)
+                for hit in index.hits[start:end].tolist():
+                    if hit < index.pushed << 32 and hit >> 32 not in breaks:
+                        _add_break(breaks, index, hit, pattern, edit)
     except DAMAGE:
         index.damaged = True
     return breaks
 
 
-def _add_break(breaks: "Breaks", index: "Index", hit: int, pattern: str, edit: tuple[str, str, str]) -> None:
+class _Edit:
+    """Texts of an edit, and what is needed to read them."""
+
+    __slots__ = ("file", "most_hits", "quotes", "texts")
+
+    def __init__(self, file: str, texts: dict[str, tuple[str, str]], quotes: int | None, most_hits: int) -> None:
+        self.file, self.texts, self.most_hits = file, texts, most_hits
+        self.quotes = quotes  # of docstrings before the texts; None if that can't be told
+
+    def adds(self, pattern: str, where: str, allowances: "list[str]") -> bool:
+        """Say whether the new text has a word more often."""
+        new, old = (self._count(pattern[1:], text, where, allowances) for text in self.texts[pattern[0]])
+        return new > old
+
+    def _count(self, word: str, text: str, where: str, allowances: "list[str]") -> int:
+        """Return how often a word is in a text, without lines on which a comment allows it.
+
+        With `where` "code" not in comments and strings, as far as a line tells.
+        """
+        marks = _MARKS.get(self.file.rpartition(".")[2].lower(), ()) if where == "code" else ()
+        has_docstrings = where == "code" and self.quotes is not None and self.file.endswith(_PYTHON)
+        has_allowances, line_end = _ALLOW in text, -1
+        count, hits, quotes, last, offset = 0, 0, self.quotes or 0, 0, text.find(word)
+        while offset >= 0 and hits < self.most_hits:
+            if has_allowances and offset > line_end:
+                is_allowed, line_end = _is_allowed(text, offset, allowances)
+                if is_allowed:
+                    offset = text.find(word, line_end)
+                    continue
+            hits, quotes, last = hits + 1, quotes + (text.count(_QUOTES, last, offset) if has_docstrings else 0), offset
+            end, start = offset + len(word), max(offset - LONGEST_HEAD, 0)
+            head = text[max(text.rfind("\n", start, offset) + 1, start) : offset]
+            before, after = text[offset - 1 : offset], text[end : end + 1]
+            has_borders = not (_is_inside(before, word[0]) or _is_inside(after, word[-1]))
+            in_docstring = has_docstrings and quotes % 2
+            count += has_borders and not (in_docstring or (marks and _is_quoted_or_comment(head, marks)))
+            offset = text.find(word, offset + 1)
+        return count
+
+
+def _quotes_before(root: str, file: str, new: str, old: str) -> int | None:
+    """Return how many quotes of docstrings a file has before an edit; None if that can't be told."""
+    if not file.endswith(_PYTHON):
+        return 0
+    content = readable_content(f"{root}/{file}", LONGEST_FILE).decode("utf-8", "replace")
+    for text in (old, new):  # after the edit the file has the new one
+        start = content.find(text) if text else -1
+        if start >= 0:
+            return content.count(_QUOTES, 0, start)
+    return None if new.count(_QUOTES) % 2 else 0
+
+
+def _add_break(breaks: "Breaks", index: "Index", hit: int, pattern: str, edit: _Edit) -> None:
     """Add the record of a hit, if its check looks at the file and the edit adds the word."""
     row = index.row(hit >> 32)
     checks = row.words(CHECKS) if row is not None else []
     if row is None or hit & 0xFFFFFFFF >= len(checks):
         return
     name, where, say, globs, *_ = checks[hit & 0xFFFFFFFF].split(PHRASES)
-    file, new, old = edit
-    if not _covers(index, globs.split(GROUP), file):
+    if not _covers(index, globs.split(GROUP), edit.file):
         return
     allowance = f"{_ALLOW}{row.values[ID]}"
     allowances = [f"{allowance} because ", f"{allowance}/{name} because "]
     if pattern[0] == ANY_CASE:
         allowances = [text.casefold() for text in allowances]
-    if _count(pattern[1:], new, file, where, allowances) > _count(pattern[1:], old, file, where, allowances):
-        key = f"{row.values[ID]}.{checksum(f'{name} {file}'.encode('utf-8', 'surrogatepass')):x}"
+    if edit.adds(pattern, where, allowances):
+        key = f"{row.values[ID]}.{checksum(f'{name} {edit.file}'.encode('utf-8', 'surrogatepass')):x}"
         breaks[hit >> 32] = (key, pattern[1:], _line(row, pattern[1:], say))
 
 
@@ -77,31 +136,6 @@ def _covers(index: "Index", globs: "Iterable[str]", file: str) -> bool:
 
     included = [glob for glob in globs if glob[:1] != "!"]
     return any(map(fits, included)) and not any(fits(glob) for glob in globs if glob[:1] == "!")
-
-
-def _count(word: str, text: str, file: str, where: str, allowances: "list[str]") -> int:
-    """Return how often a word is in a text, without lines on which a comment allows it.
-
-    With `where` "code" not in comments and strings, as far as a line tells.
-    """
-    marks = _MARKS.get(file.rpartition(".")[2].lower(), ()) if where == "code" else ()
-    has_docstrings = where == "code" and file.endswith((".py", ".pyi"))
-    has_docstrings = has_docstrings and text.count('"""') % 2 == 0  # a part of a file may begin in a docstring
-    has_allowances, line_end = _ALLOW in text, -1
-    count, hits, quotes, last, offset = 0, 0, 0, 0, text.find(word)
-    while offset >= 0 and hits < MOST_HITS:
-        if has_allowances and offset > line_end:
-            is_allowed, line_end = _is_allowed(text, offset, allowances)
-            if is_allowed:
-                offset = text.find(word, line_end)
-                continue
-        hits, quotes, last = hits + 1, quotes + (text.count('"""', last, offset) if has_docstrings else 0), offset
-        end, start = offset + len(word), max(offset - LONGEST_HEAD, 0)
-        head = text[max(text.rfind("\n", start, offset) + 1, start) : offset]
-        has_borders = not (_is_inside(text[offset - 1 : offset], word[0]) or _is_inside(text[end : end + 1], word[-1]))
-        count += has_borders and not (quotes % 2 or (marks and _is_quoted_or_comment(head, marks)))
-        offset = text.find(word, offset + 1)
-    return count
 
 
 def _is_allowed(text: str, offset: int, allowances: "list[str]") -> tuple[bool, int]:
