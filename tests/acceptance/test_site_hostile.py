@@ -106,8 +106,7 @@ def test_the_alarm_rings_where_text_would_run(tab: Tab, tmp_path: Path) -> None:
 def test_hostile_text_stays_text(site: Path, home: str, tab: Tab) -> None:
     files = sorted(page.relative_to(site) for page in site.rglob("*.html") if "legacy" not in page.parts)
     kinds = groupby(files, lambda page: page.parent.parent)
-    urls = [page.as_posix() for _, alike in kinds for page in list(alike)[:1]]
-    urls.append(MARKS)
+    urls = [MARKS, *(page.as_posix() for _, alike in kinds for page in list(alike)[:1])]
     assert len(urls) > 10
     for url in urls:
         page = tab.go(home + url)

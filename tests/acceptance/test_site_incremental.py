@@ -75,7 +75,7 @@ def test_the_site_after_each_edit_equals_a_rebuild(tmp_path: Path) -> None:
         file.write_text(edit(before), "utf-8")
         assert file.read_text("utf-8") != before
         build(root, out)
-        if number % 5 == 0 or number == len(EDITS) - 1:  # what one build left stale is stale after the next four
+        if number % 10 == 0 or number == len(EDITS) - 1:  # what one build left stale is stale after the next nine
             fresh = tmp_path / f"fresh-{number}"
             build(root, fresh)
             assert digest(out) == digest(fresh), (name, number)
@@ -180,7 +180,7 @@ def test_the_site_after_a_documents_edits_equals_a_rebuild(tmp_path: Path, git: 
         document.write_text(edit(before), "utf-8")
         assert document.read_text("utf-8") != before
         build_site(Registry.open(root), out, snapshot=True)
-        if number % 3 == 0 or number == len(ITS_EDITS) - 1:
+        if number % 5 == 0 or number == len(ITS_EDITS) - 1:
             fresh = tmp_path / f"fresh-{number}"
             build_site(Registry.open(root), fresh, snapshot=True)
             assert pages_of(out) == pages_of(fresh), number

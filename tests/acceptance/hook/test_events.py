@@ -1,5 +1,7 @@
 """What the hook does at each moment of a session: subagents, compaction, opened records, what the person is told."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -9,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.acceptance.conftest import orbit
 from tests.acceptance.hook.conftest import bring_up_to_date
 from tests.acceptance.hook.replies import edit, ids
 from tests.files import write
 
+from orbit_registry.cli.main import run
 from orbit_registry.hook.project import session_of_process
 
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
@@ -95,8 +99,9 @@ def test_turns_are_noted_where_that_is_turned_on(
     root: Path, call: Call, events: Events, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def said() -> int:
-        done = subprocess.run([*ORBIT, "check", "--loop"], cwd=root, capture_output=True, text=True)
-        return done.stdout.count("has no note")
+        with contextlib.chdir(root), contextlib.redirect_stdout(io.StringIO()) as printed:
+            run(["check", "--loop"])
+        return printed.getvalue().count("has no note")
 
     call("PreToolUse", **edit(root))
     call("Stop", session="off")
@@ -182,8 +187,8 @@ def test_the_person_is_told_what_awaits(root: Path, call: Call, learning: Callab
     assert set(reply) == {"systemMessage", "suppressOutput"}
     number, _, command = reply["systemMessage"].partition(" records await review: ")
     assert number == "2"
-    done = subprocess.run([*ORBIT, *command.split()[1:]], cwd=root, capture_output=True, text=True, check=True)
-    assert ("L-00008" in done.stdout, "L-00009" in done.stdout, "L-00001" in done.stdout) == (True, True, False)
+    printed = orbit(root, *command.split()[1:])
+    assert [f"L-0000{number}" in printed for number in (8, 9, 1)] == [True, True, False]
 
 
 def test_the_person_is_told_of_files_that_hold_no_record(root: Path, call: Call) -> None:
@@ -213,9 +218,8 @@ def test_a_command_knows_the_session_of_its_host(root: Path, events: Events, lau
     assert (opened["event"], opened["surface"], opened["ids"]) == ("opened", "show", ["L-00002"])
     assert shown_ids["session"] == brief["session"] == opened["session"] != ""
     assert session_of_process(str(root)) is None
-    subprocess.run([*ORBIT, "show", "L-00002"], cwd=root, check=True, capture_output=True)
+    orbit(root, "show", "L-00002")
     assert len(events(root)) == 3
-    done = subprocess.run([*ORBIT, "brief", "--path", "src/a.py", "--format", "json"], cwd=root, capture_output=True,
-                          text=True, check=True)  # fmt: skip
-    assert json.loads(done.stdout)["data"]["deduplicated"] is False
+    brief = json.loads(orbit(root, "brief", "--path", "src/a.py", "--format", "json"))
+    assert brief["data"]["deduplicated"] is False
     assert events(root)[-1]["session"] is None

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.acceptance.conftest import orbit
 
 from orbit_registry.agents.agent import load_agent
 
@@ -17,14 +18,12 @@ OPENCODE = HERE / "tests/cases/push/opencode"
 CALL, REPLY = (
     json.loads((HERE / f"docs/schemas/hook-{entry}.schema.json").read_text("utf-8")) for entry in ("call", "reply")
 )
-ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 
 
 def installed(root: Path, name: str, *arguments: str) -> Path:
-    command = [*ORBIT, "hook", "install", name, *arguments, "--format", "json"]
-    done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
-    return Path(json.loads(done.stdout)["data"]["path"])
+    printed = orbit(root, "hook", "install", name, *arguments, "--format", "json")
+    return Path(json.loads(printed)["data"]["path"])
 
 
 def test_the_installed_script_is_the_hook(root: Path) -> None:
@@ -32,9 +31,11 @@ def test_the_installed_script_is_the_hook(root: Path) -> None:
     assert "context" in json.loads(called(["sh", str(file)], root, {"event": "tool", "paths": ["src/a.py"]}))
     status = subprocess.run(["git", "status", "--short"], cwd=root, check=True, capture_output=True, text=True).stdout
     assert status == ""
-    for verb in ("test", "uninstall"):
-        subprocess.run([*ORBIT, "hook", verb, "generic"], cwd=root, env={**os.environ, **PATIENT}, check=True,
-                       capture_output=True)  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in PATIENT.items():
+            patch.setenv(name, value)
+        for verb in ("test", "uninstall"):
+            orbit(root, "hook", verb, "generic")
     assert not file.exists()
 
 
@@ -51,8 +52,7 @@ def test_a_file_of_somebody_else_is_left(root: Path, name: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"mine\r\n")
     for verb in ("install", "uninstall"):
-        done = subprocess.run([*ORBIT, "hook", verb, name], cwd=root, capture_output=True, text=True, check=False)
-        assert (done.returncode, "is not ours" in done.stderr) == (1, True)
+        assert "is not ours" in orbit(root, "hook", verb, name, code=1)
     assert file.read_bytes() == b"mine\r\n"
 
 
@@ -63,12 +63,12 @@ def test_a_plugin_of_another_place_is_replaced(root: Path) -> None:
     assert file.read_bytes() == text
     assert str(sys.executable).encode() not in text
     file.write_bytes(text.replace(b'const COMMAND = "', b'const COMMAND = "true; '))
-    states = json.loads(called([*ORBIT, "hook", "status", "--format", "json"], root, None))["data"]["hooks"]
+    states = json.loads(orbit(root, "hook", "status", "--format", "json"))["data"]["hooks"]
     [state] = [entry for entry in states if (entry["agent"], entry["scope"]) == ("opencode", "project")]
     assert (state["installed"], state["current"]) == (True, False)
     installed(root, "opencode", "--scope", "project")
     assert file.read_bytes() == text
-    subprocess.run([*ORBIT, "hook", "uninstall", "opencode", "--scope", "project"], cwd=root, check=True)
+    orbit(root, "hook", "uninstall", "opencode", "--scope", "project")
     assert not file.exists()
 
 
