@@ -1,6 +1,9 @@
 """The MkDocs plugin in a site that people have already: its pages keep their addresses, and decisions join theirs."""
 
+import contextlib
+import io
 import json
+import logging
 import os
 import re
 import shutil
@@ -72,18 +75,29 @@ def handbook(tmp_path: Path) -> Path:
     return root
 
 
-def mkdocs(root: Path, site: Path, *arguments: str) -> str:
-    words = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(site), *arguments]
-    done = subprocess.run(words, cwd=root, env=ENVIRONMENT, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stderr
+def mkdocs(root: Path, site: Path, *, strict: bool = False) -> str:
+    """Build a site as `mkdocs build` does, and return what it logs."""
+    log = io.StringIO()
+    handler = logging.StreamHandler(log)
+    logger = logging.getLogger("mkdocs")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        with contextlib.chdir(root), (root / "mkdocs.yml").open("rb") as file:
+            config = load_config(file, site_dir=str(site), strict=strict)
+            config.plugins.on_startup(command="build", dirty=False)
+            build(config)
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+    return log.getvalue()
 
 
 @pytest.mark.parametrize("directories", [True, False])
 def test_a_decision_keeps_its_page_and_gains_its_record(handbook: Path, tmp_path: Path, directories: bool) -> None:
     (handbook / "mkdocs.yml").write_text(f"{CONFIG}use_directory_urls: {str(directories).lower()}\n", "utf-8")
-    output = mkdocs(handbook, tmp_path / "site", "--strict")
-    assert "WARNING" not in output
+    mkdocs(handbook, tmp_path / "site", strict=True)
     url = "decisions/0001-use-files/" if directories else "decisions/0001-use-files.html"
     page = tmp_path / "site" / (f"{url}index.html" if directories else url)
     html = page.read_text("utf-8")
@@ -107,7 +121,7 @@ LINES = "site_name: Theirs\nplugins:\n- search\n- orbit\n"
 @pytest.mark.parametrize("theme", ["", "theme: readthedocs\n"])
 def test_three_lines_are_enough(handbook: Path, tmp_path: Path, theme: str) -> None:
     (handbook / "mkdocs.yml").write_text(theme + LINES, "utf-8")
-    mkdocs(handbook, tmp_path / "site", "--strict")
+    mkdocs(handbook, tmp_path / "site", strict=True)
     html = (tmp_path / "site/decisions/0001-use-files/index.html").read_text("utf-8")
     assert html.count('class="orbit-record"') == 1
     assert re.search(r"orbit-banner(?:(?!</div>).)*0002-use-a-database", html, re.DOTALL)
@@ -137,7 +151,7 @@ def test_other_plugins_add_pages_and_read_the_history_of_files(handbook: Path, t
         "# Start\n\n[API](../reference/api.md), 0002-use-a-database\n", "utf-8"
     )
 
-    mkdocs(handbook, tmp_path / "site", "--strict")
+    mkdocs(handbook, tmp_path / "site", strict=True)
 
     html = (tmp_path / "site/guide/start/index.html").read_text("utf-8")
     assert '<a href="../../reference/api/">API</a>' in html
@@ -151,7 +165,7 @@ def test_other_plugins_add_pages_and_read_the_history_of_files(handbook: Path, t
 def test_an_excluded_page_is_no_records_page(handbook: Path, tmp_path: Path) -> None:
     settings = "exclude_docs: |\n  0001*\ndraft_docs: /guide/\ntheme: {name: material, font: false}\n"
     (handbook / "mkdocs.yml").write_text(settings + LINES, "utf-8")
-    mkdocs(handbook, tmp_path / "site", "--strict")
+    mkdocs(handbook, tmp_path / "site", strict=True)
     assert not (tmp_path / "site/decisions/0001-use-files").exists()
     assert not (tmp_path / "site/guide").exists()
     assert "Use files" in (tmp_path / "site/adrs/ADR-0001/index.html").read_text("utf-8")
@@ -164,7 +178,7 @@ def test_an_excluded_page_is_no_records_page(handbook: Path, tmp_path: Path) -> 
 def test_our_pages_are_not_missing_from_the_navigation(handbook: Path, tmp_path: Path) -> None:
     wish = "validation: {nav: {omitted_files: warn}}\n"
     (handbook / "mkdocs.yml").write_text(CONFIG + wish + "not_in_nav: /decisions/\n", "utf-8")
-    mkdocs(handbook, tmp_path / "site", "--strict")
+    mkdocs(handbook, tmp_path / "site", strict=True)
     (handbook / "mkdocs.yml").write_text(CONFIG + wish, "utf-8")
     output = mkdocs(handbook, tmp_path / "site")
     pages = re.findall(r"  - (\S+\.md)", output)
