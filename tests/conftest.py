@@ -76,6 +76,8 @@ def _environment(home: Path) -> dict[str, str]:
         "TZ": "UTC",
         "COLUMNS": "120",
         "NO_COLOR": "1",
+        "PYTHONPATH": str(ROOT / "tests/python"),
+        "COMPILED_TEMPLATES": str(home / "templates"),
     }
 
 
@@ -92,6 +94,7 @@ def closed_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (home / ".gitconfig").write_text(
         "[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n[core]\n\tfsync = none\n", "utf-8"
     )
+    (home / "templates").mkdir()
     connect = socket.socket.connect
 
     def connect_here(self: socket.socket, address: tuple[Any, ...] | str) -> None:
