@@ -75,6 +75,38 @@ def test_a_numbered_list_has_the_numbers_of_options(chosen: str) -> None:
     assert rejected(text) == [("Redis", "")]
 
 
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "Chosen options:\n\n- PostgreSQL, because we run it\n- One page for each module",
+        '### Chosen option for "Which store": "Option 1.1: PostgreSQL"\n\nWe run it.\n\n'
+        '### Chosen option for "How many pages": "Option 2.2: One page for each module"',
+    ],
+)
+def test_each_of_several_choices_counts(choice: str) -> None:
+    options = (
+        "Option 1.1: PostgreSQL",
+        "Option 1.2: Redis",
+        "Option 2.1: One page",
+        "Option 2.2: One page for each module",
+    )
+    text = (
+        section("Considered Options", *(f"- {option}" for option in options)) + f"\n## Decision Outcome\n\n{choice}\n"
+    )
+
+    assert [name for name, _ in rejected(text)] == ["Redis", "One page"]
+
+
+@pytest.mark.parametrize("chosen", ["To be determined: PostgreSQL is fast.", "TBD, but PostgreSQL is fast"])
+def test_no_option_is_rejected_before_one_is_chosen(chosen: str) -> None:
+    """A name in the sentence does not choose."""
+    assert rejected(MADR.format(options="PostgreSQL\n* Redis", chosen=chosen)) == []
+
+
+def test_rejected_because_above_a_list_is_no_option() -> None:
+    assert rejected(section("Keep the file", "**Rejected Because:**", "", "1. It grows.")) == []
+
+
 def test_no_option_is_rejected_where_none_is_chosen() -> None:
     """A list of options alone does not say which of them the decision left."""
     assert rejected(MADR.format(options="PostgreSQL\n* Redis", chosen="a mixture of all")) == []

@@ -56,8 +56,13 @@ _SEPARATOR = re.compile(
     re.IGNORECASE,
 )
 _CHOSEN_LINE = re.compile(
-    rf"[ \t>]*(?:[-*+][ \t]+)?[*_]*(?:{_CHOSEN})[*_]*[ ]?[:：—–-]*(?:[*_]+(?=[ \t:：]|$))?[:： \t]*(?P<text>.*)",
+    rf"[ \t>]*(?:[-*+][ \t]+|(?P<heading>\#{{2,6}}[ ]+))?[*_]*(?:{_CHOSEN})(?:s\b|\(s\))?"
+    r"(?:[ ](?:for[ ]+)?[\"“][^\"”\r\n]{1,200}[\"”](?=[ ]?:))?[*_]*[ ]?[:：—–-]*"
+    r"(?:[*_]+(?=[ \t:：]|$))?[:： \t]*(?P<text>.*)",
     re.IGNORECASE,
+)
+_UNDECIDED = re.compile(
+    r"[\W_]*(?:to be (?:determined|decided|defined)|tb[ad]|undecided|not (?:yet )?decided)\b", re.IGNORECASE
 )
 _QUOTED = re.compile(r"[\"“„«「]+(.{1,300}?)[\"”“»」]+(?=[\W_]|$)|\*\*([^*]{1,300})\*\*")
 _OUTER = re.compile(r"(?P<quote>[\"'`“„])(?P<text>.{1,300})(?:(?P=quote)|[”“])[\W_]*$")
@@ -115,6 +120,8 @@ def read_options(document: Document, span: Span) -> Options:
         return NO_OPTIONS
     headings = within(document.headings, span, lambda heading: heading.section.start)
     chosen = _chosen(document, span, chosen_words) if chosen_words else []
+    is_open = any(map(_UNDECIDED.match, chosen))
+    chosen = [] if is_open else chosen
     rejected: list[_Unit] = []
     details: list[_Unit] = []
     covered: list[Span] = []
@@ -131,7 +138,7 @@ def read_options(document: Document, span: Span) -> Options:
             covered.append(heading.section)
             is_known = is_rejecting or _names_alternatives(heading.text)
             picked = [unit for unit in units if unit.verdict == "chosen"] or _picked(units, chosen)
-            if not (picked or is_known):
+            if not (picked or is_known or is_open):
                 picked = _picked(units, _chosen_label(document, headings)) or _decided(document, span, headings, units)
             picked_name = picked_name or next((unit.name for unit in picked), "")
             is_known = is_known or bool(picked)
@@ -312,14 +319,17 @@ def _cost(document: Document, span: Span) -> str:
 
 
 def _chosen(document: Document, span: Span, words: Sequence[str]) -> list[str]:
-    """Return what `Chosen option: …` names: what is in quotes or bold, else the text up to its reason."""
+    """Return what `Chosen option: …` names: what is in quotes or bold, else the text up to its reason, or a list."""
     lines = list(visible_lines(document, span, document.code))
+    names: list[str] = []
     for index, line in enumerate(lines):
         has_word = _words_in(document.text[line.start : line.end].lower(), words)
         match = _CHOSEN_LINE.match(document.text, line.start, line.end) if has_word else None
-        if match is None:
+        if match is None or (names and not match["heading"]):
             continue
         text = match["text"][:LONGEST_TEXT]
+        if not text and (items := _items_below(document, Span(line.end, span.end))):
+            return items
         below = (document.text[other.start : other.end].strip() for other in lines[index + 1 : index + 4])
         if not _CUT.search(text):  # it continues below, or begins there
             text = f"{text} {next(filter(None, below), '') if not text.strip() else next(below, '')}".strip()
@@ -330,8 +340,19 @@ def _chosen(document: Document, span: Span, words: Sequence[str]) -> list[str]:
         if not quoted:
             end = _CUT.search(head)
             quoted = [head[: end.start()] if end else head]
-        return [name for name in (_LINK.sub(r"\1", part).strip(' ,.*_`"') for part in quoted) if name]
-    return []
+        names += (name for name in (_LINK.sub(r"\1", part).strip(' ,.*_`"') for part in quoted) if name)
+        if not match["heading"]:
+            break
+    return names
+
+
+def _items_below(document: Document, span: Span) -> list[str]:
+    """Return the names of a list that follows `Chosen options:`."""
+    below = within(document.headings, span, lambda heading: heading.section.start)
+    area = Span(span.start, below[0].section.start if below else span.end)
+    if _ITEM.match(area.of(document.text).lstrip()) is None:
+        return []
+    return [_tidy(_LINK.sub(r"\1", name)) for name, _ in _parts(document, area)]
 
 
 def _chosen_label(document: Document, headings: Sequence[Heading]) -> list[str]:
@@ -351,8 +372,8 @@ def _picked(units: Sequence[_Unit], chosen: Iterable[str]) -> list[_Unit]:
         match = _LABEL.match(name if name[-1:] in ":.)" else f"{name}:")
         label, label_end = _letters(match), match.end() if match else 0
         words = set(_words(name[label_end:] or name))
-        matches = [unit for unit in units if label and unit.label == label]
-        matches = matches or [unit for unit in units if set(_words(unit.name)) == words]
+        matches = [unit for unit in units if set(_words(unit.name)) == words]
+        matches = matches or [unit for unit in units if label and unit.label == label]
         matches = matches or [unit for unit in units if words.issuperset(_words(unit.name))]
         if not matches and units and words:
             nearest = max(units, key=lambda unit: _likeness(unit, words))
@@ -414,7 +435,8 @@ def _result(rejected: Iterable[_Unit], details: Sequence[_Unit]) -> Iterator[Rej
 
 
 def _is_filler(name: str) -> bool:
-    return _PLACEHOLDER.fullmatch(name) is not None or FILLER.match(name) is not None
+    is_reason = not _BECAUSE_LEAD.sub("", name, count=1)  # `Rejected because:` above a list
+    return is_reason or _PLACEHOLDER.fullmatch(name) is not None or FILLER.match(name) is not None
 
 
 def _same(unit: _Unit, details: Iterable[_Unit]) -> Iterator[_Unit]:
