@@ -79,7 +79,9 @@ def plan_adoption(
     kind = workspace.kinds["adr"]
     existing = existing_records(workspace, kind, records)
     outcomes: list[Outcome] = []
-    candidates = candidates_of(workspace, sorted(set(paths)), existing, outcomes, by_name)
+    main = f"{workspace.config.adr.folder}/"  # its decisions keep their numbers where another folder has the same
+    ordered = sorted(set(paths), key=lambda path: (not path.startswith(main), path))
+    candidates = candidates_of(workspace, ordered, existing, outcomes, by_name)
     take = partial(new_ids, workspace, kind, dry_run=dry_run)
     numbered = number_candidates(candidates, existing.numbers, kind.prefix, workspace.config.design, take)
     edges, unresolved = _edges(workspace, existing, numbered, outcomes)

@@ -41,9 +41,10 @@ class VerifyResult:
 def verify(workspace: Workspace, any_id: str, statement: Verification, author: Author) -> VerifyResult:
     """Hash a record's inputs anew and note who verified it; nothing else of the record changes."""
     with writing(workspace):
-        record = read_collection(workspace).records.get(any_id)
+        records = read_collection(workspace).records
+        record = records.get(any_id)
         if record.phase == "closed":
-            by = ", ".join(record.superseded_by)
+            by = ", ".join(successor.id for successor in records.live_successors(record))
             hint = f"verify {by} instead" if by else "only a proposed or accepted record can be verified"
             raise RefusedError(f"{record.id} is {record.status.name}: there is nothing left to verify", hint=hint)
         before = {entry.input: entry.hash for entry in fingerprint_inputs(record)}
