@@ -2,7 +2,8 @@
 
 import json
 import subprocess
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,20 @@ from tests.acceptance.conftest import orbit
 from tests.files import commit, make_workspace, write, write_learning, write_record
 
 MakeRepository = Callable[..., Path]
+PUSHES = 16
+RUN_ALL = """
+import json, os, sys
+import orbit_registry.cli.fleet
+from orbit_registry.cli.main import run
+children = []
+for folder, *words in json.loads(sys.argv[1]):
+    child = os.fork()
+    if child == 0:
+        os.chdir(folder)
+        os._exit(run(words))
+    children.append(child)
+sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
+"""
 
 
 @pytest.fixture
@@ -52,3 +67,25 @@ def vote(root: Path, task: str) -> None:
     with (root / ".orbit/learnings/L-00001/votes.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(row) + "\n")
     commit(root)
+
+
+def push_at_once(repositories: list[tuple[Path, str]], lake: Path | str, *arguments: str) -> None:
+    """Push repositories under names, each in a process of its own."""
+    words = [[str(root), "fleet", "push", str(lake), "--repository", name, *arguments] for root, name in repositories]
+    subprocess.run([sys.executable, "-c", RUN_ALL, json.dumps(words)], check=True, capture_output=True)
+
+
+@pytest.fixture
+def bucket_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Serve an object store on this machine, and yield the address of an empty lake in it."""
+    moto = pytest.importorskip("moto.server", reason="moto is not installed")
+    fsspec: Any = pytest.importorskip("fsspec")
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    settings = {"AWS_ENDPOINT_URL": f"http://{host}:{port}", "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
+    for name, value in {**settings, "AWS_DEFAULT_REGION": "us-east-1"}.items():
+        monkeypatch.setenv(name, value)
+    fsspec.filesystem("s3", skip_instance_cache=True).mkdir("decisions")
+    yield "s3://decisions/lake"
+    server.stop()

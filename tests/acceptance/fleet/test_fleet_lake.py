@@ -3,48 +3,26 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 from tests.acceptance.conftest import RunKilled, orbit
-from tests.acceptance.fleet.conftest import MakeRepository, ask, push, vote
+from tests.acceptance.fleet.conftest import PUSHES, MakeRepository, ask, push, push_at_once, vote
 from tests.files import commit, write_learning
 
 from orbit_registry.cli.main import run
 from orbit_registry.fleet.lake import Lake, file_stem
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
-PUSHES = 16
 STATE = "SELECT repository, id, title FROM records ORDER BY ALL"
-PUSH_ALL = """
-import os, sys
-import orbit_registry.cli.fleet
-from orbit_registry.cli.main import run
-lake, *names = sys.argv[1:]
-children = []
-for name in names:
-    child = os.fork()
-    if child == 0:
-        os._exit(run(["fleet", "push", lake, "--repository", name]))
-    children.append(child)
-sys.exit(any(os.waitpid(child, 0)[1] for child in children))
-"""
-
-
-def push_at_once(root: Path, lake: Path, names: list[str]) -> None:
-    subprocess.run([sys.executable, "-c", PUSH_ALL, str(lake), *names], cwd=root, check=True, capture_output=True)
 
 
 def test_pushes_at_once_lose_and_double_no_row(make_repository: MakeRepository, tmp_path: Path) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
-    push_at_once(shop, lake, [f"acme/r{number}" for number in range(PUSHES)])
+    push_at_once([(shop, f"acme/r{number}") for number in range(PUSHES)], lake)
     counts = "SELECT count(*) AS n, count(DISTINCT (repository, id)) AS different FROM records"
     assert ask(lake, counts) == [{"n": 2 * PUSHES, "different": 2 * PUSHES}]
     assert ask(lake, "SELECT count(*) AS n FROM scopes") == [{"n": PUSHES}]
@@ -54,7 +32,7 @@ def test_pushes_of_one_repository_at_once_become_one_after_another(
     make_repository: MakeRepository, tmp_path: Path
 ) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
-    push_at_once(shop, lake, ["acme/shop"] * 8)
+    push_at_once([(shop, "acme/shop")] * 8, lake)
     assert ask(lake, "SELECT count(*) AS n FROM records") == [{"n": 2}]
     assert [path.name for path in lake.rglob("manifests/*/*")] == [f"{file_stem('acme/shop')}.000001.json"]
 
@@ -259,22 +237,6 @@ def test_a_path_is_looked_up_in_one_repository_or_in_all(make_repository: MakeRe
     assert [row["repository"] for row in ask(lake, sql)] == ["bank", "shop"]
     assert ask(lake, sql, "--repository", "shop") == [{"repository": "shop", "id": "L-00001"}]
     assert "no repository" in orbit(tmp_path, "fleet", "query", sql, "--lake", str(lake), "--repository", "x", code=1)
-
-
-@pytest.fixture
-def bucket_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Serve an object store on this machine, and yield the address of an empty lake in it."""
-    moto = pytest.importorskip("moto.server", reason="moto is not installed")
-    fsspec: Any = pytest.importorskip("fsspec")
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    settings = {"AWS_ENDPOINT_URL": f"http://{host}:{port}", "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
-    for name, value in {**settings, "AWS_DEFAULT_REGION": "us-east-1"}.items():
-        monkeypatch.setenv(name, value)
-    fsspec.filesystem("s3", skip_instance_cache=True).mkdir("decisions")
-    yield "s3://decisions/lake"
-    server.stop()
 
 
 def test_an_object_store_holds_a_lake(make_repository: MakeRepository, bucket_address: str) -> None:

@@ -13,6 +13,7 @@ from orbit_registry.cli.publish import need_site
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.fleet.compact import GRACE_HOURS, compact, removal, remove, repositories
 from orbit_registry.fleet.database import query
+from orbit_registry.fleet.ducklake import lake_at
 from orbit_registry.fleet.lake import Lake
 from orbit_registry.fleet.push import PushResult, push
 from orbit_registry.fleet.report import report
@@ -20,7 +21,9 @@ from orbit_registry.fleet.update import Update, update
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.snapshot.query import FORMATS, QueryResult
 
-LAKE = click.option("--lake", required=True, metavar="DEST", help="The lake: a folder, or an address such as s3://….")
+LAKE = click.option(
+    "--lake", required=True, metavar="DEST", help="The lake: a folder, or an address such as s3://… or ducklake:…."
+)
 LONGEST_TITLE = 200  # as `project` in the configuration
 ONE = click.option("--repository", metavar="NAME", help="Read this repository alone.")
 
@@ -29,7 +32,7 @@ ONE = click.option("--repository", metavar="NAME", help="Read this repository al
 def group() -> None:
     """Ask one question of many repositories.
 
-    Each repository pushes its records into a lake: a folder or an object store.
+    Each repository pushes its records into a lake: a folder or an object store, or files that a database lists.
 
     \b
     orbit fleet push s3://decisions/lake
@@ -39,13 +42,14 @@ def group() -> None:
 
 @group.command("push")
 @click.argument("dest")
+@click.option("--data", default="", metavar="DEST", help="Where the files of a new ducklake:… go.")
 @click.option("--repository", metavar="NAME", help="The repository's name; else the path of its remote `origin`.")
 @click.option("--commit", metavar="SHA", help="The state's name where it is no commit, such as a date.")
 @click.option("--force", is_flag=True, help="Write all records, even over a newer commit.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def push_command(
-    dest: str, repository: str | None, commit: str | None, force: bool, dry_run: bool, output: str
+    dest: str, data: str, repository: str | None, commit: str | None, force: bool, dry_run: bool, output: str
 ) -> None:
     """Write the records that changed into a lake.
 
@@ -54,11 +58,12 @@ def push_command(
     \b
     orbit fleet push s3://decisions/lake
     orbit fleet push /srv/lake --repository example/shop --dry-run
+    orbit fleet push 'ducklake:postgres:host=db.example dbname=lake' --data s3://decisions/lake
     """
     registry = open_registry()
-    lake = Lake(dest, create=not dry_run, may_be_new=True)
+    lake = lake_at(dest, create=not dry_run, may_be_new=True, data=data)
     result = push(registry.workspace, lake, repository=repository, commit=commit, force=force, dry_run=dry_run)
-    following = [] if dry_run else [f"orbit fleet query 'FROM repositories' --lake {quote(dest)}"]
+    following = [] if dry_run else [f"orbit fleet query 'FROM repositories' --lake {quote(lake.address)}"]
     emit(output, {**result.as_data(), "dry_run": dry_run}, _push_text(result, dry_run), next_commands=following)
     warn_of_unread(registry)
 
@@ -85,7 +90,7 @@ def repositories_command(lake: str, output: str) -> None:
     \b
     orbit fleet repositories --lake s3://decisions/lake
     """
-    source = Lake(lake)
+    source = lake_at(lake)
     fields = ("repository", "commit", "committed_at", "pushed_at", "records", "schema_version")
     rows = [tuple(getattr(manifest, name) for name in fields) for manifest in repositories(source)]
     answer = QueryResult(fields, tuple(rows))
@@ -109,7 +114,7 @@ def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None
     \b
     orbit fleet compact s3://decisions/lake
     """
-    lake = Lake(dest)
+    lake = lake_at(dest)
     result = compact(lake, grace_hours=grace, dry_run=dry_run)
     would = "would be " if dry_run else ""
     text = (
@@ -134,13 +139,13 @@ def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
     \b
     orbit fleet remove s3://decisions/lake example/shop --yes
     """
-    lake = Lake(dest)
+    lake = lake_at(dest)
     planned = removal(lake, repository)
     if yes:
         remove(lake, planned)
-    following = [f"orbit fleet compact {quote(dest)} --grace 0"]
+    following = [f"orbit fleet compact {quote(lake.address)} --grace 0"]
     if not yes:
-        following = [f"orbit fleet remove {quote(dest)} {quote(repository)} --yes"]
+        following = [f"orbit fleet remove {quote(lake.address)} {quote(repository)} --yes"]
     text = (
         f"{repository}: {plural(planned.records, 'record')} {'removed' if yes else 'would be removed; --yes does it'}"
     )
@@ -162,7 +167,7 @@ def query_command(sql: str, lake: str, repository: str | None, output: str) -> N
     orbit fleet query "SELECT repository, id, title FROM records WHERE kind = 'adr'" --lake s3://decisions/lake
     orbit fleet query "FROM scope_match('src/app.py')" --lake /srv/lake --repository example/shop
     """
-    source = Lake(lake)
+    source = lake_at(lake)
     answer = query(source, sql, repository).render(output)
     if output == "json":
         emit(output, json.loads(answer), "")
@@ -188,7 +193,7 @@ def report_command(question: str | None, lake: str, engine: str, rows: int, outp
     orbit fleet report --lake s3://decisions/lake
     orbit fleet report contradictions --lake s3://decisions/lake --rows 100
     """
-    source = Lake(lake)
+    source = lake_at(lake)
     answers = report(source, question, rows=rows, engine=engine)
     emit(output, [answer.as_data() for answer in answers], "\n\n\n".join(answer.text() for answer in answers))
     _warn_of_damage(source)
@@ -241,7 +246,7 @@ def site_command(dest: Path, lake: str, title: str, base_url: str | None, output
     need_site()
     from orbit_registry.site.fleet import build_fleet_site  # only where its libraries are known to be there
 
-    source = Lake(lake)
+    source = lake_at(lake)
     result = build_fleet_site(source, dest.resolve(), title, base_url)
     if output == "text":
         print_diagnostics(result.diagnostics)
@@ -252,5 +257,5 @@ def site_command(dest: Path, lake: str, title: str, base_url: str | None, output
 
 def _warn_of_damage(lake: Lake) -> None:
     for name in sorted(lake.unreadable):
-        repair = f"`orbit fleet push {quote(lake.store.address)}` in its repository writes all records anew"
+        repair = f"`orbit fleet push {quote(lake.address)}` in its repository writes all records anew"
         click.echo(visible(f"damaged, does not count: {name}; {repair}"), err=True)

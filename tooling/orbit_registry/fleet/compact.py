@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from orbit_registry.errors import LakeError
-from orbit_registry.fleet.database import add_state, add_tables, damage, memory_database
+from orbit_registry.fleet.database import CURRENT, add_state, add_tables, damage, memory_database
+from orbit_registry.fleet.ducklake import NEWEST, DuckLake
 from orbit_registry.fleet.lake import TABLES, Bucket, Lake, Push, folder_name
 from orbit_registry.fleet.push import write_parquet
 from orbit_registry.model.votes import format_time
@@ -36,6 +37,8 @@ class CompactResult:
 
 def compact(lake: Lake, *, grace_hours: float = GRACE_HOURS, dry_run: bool = False) -> CompactResult:
     """Write the state of each bucket that got pushes into one file a table, and remove files without a use."""
+    if isinstance(lake, DuckLake):
+        return _compact_catalogue(lake, grace_hours, dry_run)
     totals = {"compacted": 0, "unchanged": 0, "pushes": 0, "repositories": 0, "files_written": 0, "files_removed": 0}
     now = datetime.now(UTC)
     before = now - timedelta(hours=grace_hours)
@@ -88,6 +91,55 @@ def _compact_bucket(lake: Lake, bucket: Bucket) -> int:
     return len(files)
 
 
+def _compact_catalogue(lake: DuckLake, grace_hours: float, dry_run: bool) -> CompactResult:
+    """Delete the rows that were replaced, merge files, and delete files without a use: DuckLake does each of them."""
+    bucket = lake.bucket(0)
+    replaced = bucket.pushes - len(bucket.heads)
+    written = 0
+    if not dry_run:
+        with lake.turn():
+            lake.transaction(lambda: _delete_replaced(lake))
+        for merge in ("rewrite_data_files('lake', delete_threshold => 0)", "merge_adjacent_files('lake')"):
+            written += _count(lake, "coalesce(sum(files_created), 0)::INTEGER", merge)
+
+    # Without a grace nothing stays: what was replaced a moment ago goes too, also by a clock that is ahead.
+    before = datetime.now(UTC) - timedelta(hours=grace_hours or -1)
+    options = f"'lake', older_than => '{before.isoformat()}', dry_run => {dry_run}"
+    _count(lake, "count(*)", f"expire_snapshots({options})")
+    removed = _count(lake, "count(*)", f"cleanup_old_files({options})")
+    uncommitted = _uncommitted(lake, datetime.now(UTC) - timedelta(hours=max(grace_hours, PUSH_HOURS)))
+    if not dry_run:
+        lake.store.remove(uncommitted)
+    repositories = sum(not push.removed for push in bucket.heads.values())
+    done = (int(replaced > 0), int(not replaced), replaced, repositories)
+    return CompactResult(*done, written, removed + len(uncommitted))
+
+
+def _uncommitted(lake: DuckLake, before: datetime) -> list[str]:
+    """Return the files of pushes that were killed before they added them to the catalogue."""
+    times = {name: time for table in TABLES for name, time in lake.store.times(table).items()}
+    tables = (f"__ducklake_metadata_lake.ducklake_{table}" for table in ("data_file", "files_scheduled_for_deletion"))
+    select = " UNION ALL ".join(f"SELECT parse_filename(path) FROM {table}" for table in tables)
+    committed = {name for (name,) in lake.retried(lambda: lake.connection.execute(select).fetchall())}
+    return [name for name, time in times.items() if time < before and name.rsplit("/", 1)[1] not in committed]
+
+
+def _count(lake: DuckLake, column: str, function: str) -> int:
+    select = f"SELECT {column} FROM ducklake_{function}"
+    return int(lake.retried(lambda: lake.connection.execute(select).fetchall())[0][0])
+
+
+def _delete_replaced(lake: DuckLake) -> None:
+    """Delete rows of pushes that later ones replaced; the last push of a removed repository stays, for its number."""
+    heads = f"WITH lake_heads AS (FROM ({NEWEST}) WHERE NOT removed)"
+    current = f"{heads}, lake_records AS (FROM lake.lake_records) {CURRENT}"
+    for table in reversed(TABLES):  # the records last: they say what counts
+        rows = f"DELETE FROM lake.lake_{table} WHERE (repository, record_id, sequence)"
+        lake.connection.execute(f"{rows} NOT IN ({current})")
+    rows = "DELETE FROM lake.lake_pushes WHERE (repository, sequence)"
+    lake.connection.execute(f"{rows} NOT IN (SELECT (repository, sequence) {NEWEST})")
+
+
 def _without_use(
     bucket: Bucket, earlier: Bucket, times: Mapping[str, datetime], limits: tuple[datetime, datetime]
 ) -> Iterator[str]:
@@ -115,7 +167,7 @@ def removal(lake: Lake, repository: str) -> Push:
     head = bucket.heads.get(repository)
     if head is None or head.removed:
         hint = "`orbit fleet repositories` lists them"
-        raise LakeError(f"{lake.store.address} has no repository {repository!r}", hint=hint)
+        raise LakeError(f"{lake.address} has no repository {repository!r}", hint=hint)
     sequence = lake.next_sequence(repository, bucket)
     now = format_time(datetime.now(UTC))
     return replace(head, sequence=sequence, since=sequence, pushed_at=now, removed=True, rows={}, files=())

@@ -29,7 +29,7 @@ HINT = (
 HEADS = """
 CREATE TABLE lake_heads (
     repository VARCHAR, sequence BIGINT, since BIGINT, "commit" VARCHAR, committed_at VARCHAR, pushed_at VARCHAR,
-    records BIGINT, digest VARCHAR, extends VARCHAR, schema_version INTEGER
+    records BIGINT, digest VARCHAR, extends VARCHAR, origin VARCHAR, removed BOOLEAN, schema_version INTEGER
 )
 """
 CURRENT = """
@@ -91,7 +91,7 @@ def add_tables(connection: duckdb.DuckDBPyConnection, lake: Lake, files: Iterabl
     names = list(files)
     for table in TABLES:
         columns = ", ".join(name for name, *_ in connection.execute(f"DESCRIBE form.{table}").fetchall())
-        paths = [quoted(lake.store.path(name)) for name in names if name.startswith(f"{table}/")]
+        paths = [quoted(lake.store.path(name)) for name in names if f"{table}/" in name]
         scan = f"read_parquet([{', '.join(paths)}], union_by_name = true, hive_partitioning = false)"
         rows = f"UNION ALL BY NAME FROM {scan}" if paths else ""
         connection.execute(f"CREATE VIEW lake_{table} AS SELECT {columns} FROM (FROM form.{table} {rows}) {chosen}")
@@ -116,7 +116,7 @@ def open_lake(lake: Lake, repository: str | None = None) -> Iterator[duckdb.Duck
     buckets = lake.all_buckets() if repository is None else [lake.bucket(lake.bucket_of(repository), repository)]
     if repository is not None and not any(not push.removed for push in buckets[0].heads.values()):
         hint = "`orbit fleet repositories` lists them"
-        raise LakeError(f"{lake.store.address} has no repository {repository!r}", hint=hint)
+        raise LakeError(f"{lake.address} has no repository {repository!r}", hint=hint)
     files = [
         name for bucket in buckets for name in (bucket.files if repository is None else bucket.files_of(repository))
     ]
@@ -156,14 +156,16 @@ def damage(lake: Lake, error: duckdb.Error, number: int | None = None) -> LakeEr
     match = re.search(r"bucket=(\d+)/([^/'\"]+)\.parquet", text)
     if match is not None:
         number = int(match[1])
+    if not lake.writes_anew:
+        return LakeError(f"{lake.address}: {text}", hint="restore this file from a copy of the store")
     if number is None:
-        return LakeError(f"{lake.store.address}: {text}", hint="`orbit fleet compact` says which bucket is damaged")
+        return LakeError(f"{lake.address}: {text}", hint="`orbit fleet compact` says which bucket is damaged")
     names = [name for name, push in lake.bucket(number).heads.items() if not push.removed]
     if match is not None:
         names = [name for name in names if match[2].startswith(f"{file_stem(name)}.")] or names
-    command = f"`orbit fleet push {quote(lake.store.address)} --force`"
+    command = f"`orbit fleet push {quote(lake.address)} --force`"
     hint = f"{command} in {', '.join(sorted(names))} writes all records anew"
-    return LakeError(f"{lake.store.address}: bucket {number} is damaged: {text}", hint=hint)
+    return LakeError(f"{lake.address}: bucket {number} is damaged: {text}", hint=hint)
 
 
 def query(lake: Lake, sql: str, repository: str | None = None, *, seconds: float = SECONDS) -> QueryResult:

@@ -67,14 +67,17 @@ class Bucket:
     def files_of(self, repository: str) -> list[str]:
         """Return the files that may hold rows of a repository."""
         prefix = f"{file_stem(repository)}."
-        return [name for name in self.files if name.rsplit("/", 1)[1].startswith((prefix, "compaction."))]
+        return [name for name in self.files if name.rsplit("/", 1)[1].startswith((prefix, "compaction.", "ducklake-"))]
 
 
 class Lake:
     """One lake; every method reads its manifests anew."""
 
+    writes_anew = True  # a push with --force repairs a missing file
+
     def __init__(self, address: str, *, create: bool = False, may_be_new: bool = False) -> None:
         self.store = Store(address)
+        self.address = address  # as messages show it
         self._create = create
         self._may_be_new = create or may_be_new
         self.unreadable: set[str] = set()  # damaged manifests of the buckets that were read
@@ -89,7 +92,7 @@ class Lake:
         mark = self.store.read([MARK]).get(MARK)
         if mark is None and self._may_be_new:
             if (name := self.store.foreign_file()) not in (None, MARK):
-                message = f"{self.store.address} is no lake: it has {name} and no {MARK}"
+                message = f"{self.address} is no lake: it has {name} and no {MARK}"
                 raise RefusedError(message, hint="give an empty folder, or one that does not exist yet")
             if not self._create:
                 return BUCKETS
@@ -98,7 +101,7 @@ class Lake:
             mark = self.store.read([MARK]).get(MARK)
         if mark is None:
             hint = "give the address of a lake; `orbit fleet push` makes one"
-            raise LakeError(f"{self.store.address} is no lake: it has no {MARK}", hint=hint)
+            raise LakeError(f"{self.address} is no lake: it has no {MARK}", hint=hint)
         try:
             data = json.loads(mark)
             version, buckets = int(data["version"]), int(data["buckets"])

@@ -54,9 +54,9 @@ def answers(lake: Lake, questions: Sequence[str], rows: int) -> list[QueryResult
     """Return the first rows of Spark's answers to DuckDB's questions."""
     buckets = lake.all_buckets()
     with _session() as spark:
-        files = [lake.store.path(name) for bucket in buckets for name in bucket.files]
+        files = [name for bucket in buckets for name in bucket.files]
         for table, schema in schemas().items():
-            paths = [path for path in files if f"/{table}/bucket=" in path]
+            paths = [lake.store.path(name) for name in files if f"{table}/" in name]
             frame = spark.read.schema(schema).parquet(*paths) if paths else spark.createDataFrame([], schema)
             frame.createOrReplaceTempView(f"lake_{table}")
         heads = [push for bucket in buckets for push in bucket.heads.values() if not push.removed]

@@ -20,7 +20,7 @@ from orbit_registry.errors import (
     did_you_mean,
 )
 from orbit_registry.fleet.database import query
-from orbit_registry.fleet.lake import Lake
+from orbit_registry.fleet.ducklake import lake_at
 from orbit_registry.fleet.push import refuse_unread
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml import dump, load
@@ -120,7 +120,9 @@ def _planned(workspace: Workspace, changes: ChangeSet, entry: Extension, files: 
 def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]:
     """Yield kind, data and long text of each record that a source publishes."""
     if entry.repository:
-        answer = query(Lake(entry.address), f"SELECT {', '.join(_COLUMNS)} FROM records ORDER BY id", entry.repository)
+        answer = query(
+            lake_at(entry.address), f"SELECT {', '.join(_COLUMNS)} FROM records ORDER BY id", entry.repository
+        )
         if any(row[1] is None for row in answer.rows):
             hint = "push it with this version: `orbit fleet push DEST --force`"
             raise LakeError(f"{entry.name}: an older Orbit pushed {entry.repository}", hint=hint)

@@ -30,6 +30,7 @@ LEARNINGS, MAPPING = "learnings_config", "agent_category_mapping"
 GENERAL = "general"  # the category for every agent, and the only one for unknown agents
 _LONGEST_PLAIN_NAME = 100  # a length far below the schema's limit
 _SEPARATORS = re.compile(r"[\s_]+")
+_PASSWORD = re.compile(r"(\bpassword\s*=\s*)(?:'(?:[^'\\]|\\.)*'|\S+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +209,8 @@ class Extension:
 
 
 def without_user(text: str) -> str:
-    """Return a text without the user and token of an address in it; both may hold `@` and `/`."""
-    return re.sub(r"(?<=//)\S*@", "", text)
+    """Return a text without passwords and without the user and token of an address; both may hold `@` and `/`."""
+    return _PASSWORD.sub(r"\1…", re.sub(r"(?<=//)\S*@", "", text))
 
 
 @dataclass(frozen=True, slots=True)
