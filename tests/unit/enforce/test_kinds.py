@@ -86,7 +86,8 @@ def test_examples_notice_nearly_every_way_to_break_a_check() -> None:
         ({}, "a check has one kind; this one has none"),
         ({"text": {"words": [""]}}, "`words.0` is empty"),
         ({"text": {"word": ["a"]}}, "unknown field `word`"),
-        ({"text": "a"}, "`the record` is a text, not a mapping"),
+        ({"text": "a"}, "`text` is a text, not a mapping"),
+        ({"import": {"of": ["."]}}, "ADR-0001/a can't be used: `.` names no module"),
         ({"text": {}}, "ADR-0001/a can't be used: `text` has either `words` or `regex`"),
         ({"text": {"regex": "(?=a)"}}, "ADR-0001/a can't be used: `regex` can't be read: invalid perl operator: (?="),
         ({"text": {"regex": "a*"}}, "ADR-0001/a can't be used: `regex` matches an empty text"),
@@ -105,6 +106,38 @@ def test_examples_notice_nearly_every_way_to_break_a_check() -> None:
 )  # fmt: skip
 def test_what_is_no_check_is_refused(fields: dict[str, Any], message: str) -> None:
     assert message in problems(fields)
+
+
+def far(relations: int) -> dict[str, Any]:
+    rule: dict[str, Any] = {"kind": "string"}
+    for _ in range(relations):
+        rule = {"kind": "call", "has": {**rule, "stopBy": "end"}}
+    return rule
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"rule": far(4)},
+        {"rule": {"any": [{"matches": "a"}]}, "utils": {"a": far(2), "b": far(1)}, "find": None},
+        {"rule": {"matches": "a"}, "utils": {"a": {"has": {"matches": "a", "stopBy": "end"}}}},
+        {"rule": {"has": {"matches": "a", "stopBy": {"kind": "block"}}}, "utils": {"a": far(3)}},
+    ],
+)
+def test_a_rule_that_takes_too_long_is_refused(fields: dict[str, Any]) -> None:
+    fits = fields.pop("find", 0) is None
+    result = problems({"pattern": {"language": "python", **fields}})
+    assert ("more than 3 relations with `stopBy` in one another" in result[0]) != fits
+
+
+def test_relations_at_any_distance_take_bounded_time() -> None:
+    finder = check_of({"pattern": {"language": "python", "rule": far(3)}}).finder
+    assert isinstance(finder, Finder)
+    start = time.process_time()
+    assert [*finder.find("a.py", "f(" * 90 + "x" + ")" * 90)] == []
+    with pytest.raises(NotRunError, match="more than 100 nested brackets"):
+        [*finder.find("a.py", "f(" * 200 + "x" + ")" * 200)]
+    assert time.process_time() - start < 8
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,8 @@ def _read(record: Record, number: int, entry: Mapping[str, Any], before: Sequenc
         message = f"a check has one kind; this one has {' and '.join(chosen) or 'none'}"
         problems.append(SpecProblem("ORB1001", message, pointer, f"kinds are {', '.join(kinds)}"))
     for problem in kind.schema.problems(entry[kind.name]) if kind else ():
-        problems.append(SpecProblem("ORB1001", problem.message, (*pointer, chosen[0], *problem.pointer), problem.hint))
+        message = problem.message.replace("`the record`", f"`{chosen[0]}`")
+        problems.append(SpecProblem("ORB1001", message, (*pointer, chosen[0], *problem.pointer), problem.hint))
     for name in ("in", "except"):
         for position, text in enumerate(entry.get(name, ())):
             glob = parse_glob(str(text))

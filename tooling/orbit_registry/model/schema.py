@@ -240,6 +240,8 @@ def _message(error: Any) -> tuple[str, str | None]:
             return f" has {len(value)} entries; at most {limit} are allowed", None
         case "maximum" | "minimum":
             return f" is {value}; the {'most' if error.validator == 'maximum' else 'least'} allowed is {limit}", None
+        case "anyOf" | "oneOf":
+            return f" is {_shortened_json(value)}, which has none of the forms that it may have", None
         case "uniqueItems":
             return " holds something twice", "keep each entry once"
     return f": {error.message[:200]}", None

@@ -12,7 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, Finder, Match, UnreadableError, match_at
+from orbit_registry.enforce.kind import (
+    WORDS,
+    CheckKind,
+    Fields,
+    Finder,
+    InvalidCheckError,
+    Match,
+    UnreadableError,
+    match_at,
+)
 from orbit_registry.enforce.kinds.path import parse as parse_path_glob
 from orbit_registry.enforce.kinds.pattern import parsed
 from orbit_registry.enforce.syntax import language_of
@@ -70,6 +79,8 @@ def _may_import(words: Sequence[str], path: str, text: str) -> bool:
 def _globs(texts: Sequence[str], separator: str) -> Iterator[Glob]:
     """Yield the globs of modules as globs of paths: a module is itself and all below it."""
     for text in texts:
+        if not text.strip("./:\\"):
+            raise InvalidCheckError(f"`{text}` names no module")
         form = text.replace(separator, "/").replace("\\", "/").rstrip("/")
         yield parse_path_glob(form)
         if not form.endswith("/**"):

@@ -1,14 +1,20 @@
 """Kind `pattern`: the shape of code, as ast-grep finds it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from orbit_registry.enforce.kind import CheckKind, Fields, Finder, InvalidCheckError, Match, NotRunError, match_at
 from orbit_registry.enforce.syntax import EXTENSIONS, SAME_PATTERNS, language_of
 
-DEEPEST = 2_000  # nested brackets above which a file is not parsed: errors and relations take quadratic time in them
+DEEPEST = (2_000, 2_000, 280, 100)
+"""Nested brackets that a file may have, by the relations in one another that a rule looks for at any distance.
+
+Each such relation raises the power of the time: 5 of them take 13 s on 60 nested calls, these limits 1 s.
+"""
+_RELATIONS = ("has", "inside", "precedes", "follows")
+_LONGEST_REASON = 200
 _WORD = re.compile(r"\$*\w{3,}")
 _BRACKET = re.compile(r"[\[({})\]]")
 
@@ -20,9 +26,14 @@ def parsed(text: str, language: str) -> Any:
         from ast_grep_py import SgRoot
     except ImportError:
         raise NotRunError("code patterns need ast-grep: install `orbit-registry[enforce]`") from None
-    if sum(map(text.count, "([{")) > DEEPEST and _depth(text) > DEEPEST:
-        raise NotRunError(f"more than {DEEPEST:,} nested brackets")
+    check_depth(text, DEEPEST[0])
     return SgRoot(text, language).root()
+
+
+def check_depth(text: str, most: int) -> None:
+    """Refuse a text with more nested brackets than are searched in bounded time."""
+    if sum(map(text.count, "([{")) > most and _depth(text) > most:
+        raise NotRunError(f"more than {most:,} nested brackets")
 
 
 def _make(fields: Fields, must: str) -> Finder:
@@ -40,12 +51,17 @@ def _make(fields: Fields, must: str) -> Finder:
         raise
     except Exception as error:  # ast-grep raises plain ones  # noqa: BLE001
         raise InvalidCheckError(f"ast-grep can't read the pattern: {_reason(str(error))}") from None
+    relations = _nested(config["rule"], fields.get("utils", {}), ())
+    if relations >= len(DEEPEST):
+        message = f"more than {len(DEEPEST) - 1} relations with `stopBy` in one another take too long"
+        raise InvalidCheckError(message)
     literals = [word for word in _WORD.findall(fields.get("find", "")) if not word.startswith("$")]
     needle = max(literals, key=len, default="")
 
     def find(path: str, text: str) -> Iterator[Match]:
         if needle and needle not in text:
             return
+        check_depth(text, DEEPEST[relations])
         for node in parsed(text, language_of(path) or language).find_all(config=config):
             span = node.range()
             yield match_at(text, span.start.index, span.end.index)
@@ -56,7 +72,24 @@ def _make(fields: Fields, must: str) -> Finder:
 def _reason(message: str) -> str:
     """Return the innermost cause that ast-grep names."""
     lines = message.partition("Stack backtrace")[0].strip().splitlines()
-    return " ".join(lines[-1].split()).rstrip(".") if lines else "no reason given"
+    reason = " ".join(lines[-1].split()).rstrip(".") if lines else "no reason given"
+    return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
+
+
+def _nested(rule: object, utils: Mapping[str, object], above: tuple[str, ...]) -> int:
+    """Return how many relations at any distance are in one another; `above` are the utils that the rule is part of."""
+    if isinstance(rule, list):
+        return max((_nested(part, utils, above) for part in rule), default=0)
+    if not isinstance(rule, dict):
+        return 0
+    name = str(rule.get("matches", ""))
+    if name in above:  # a rule in itself
+        return len(DEEPEST)
+    depths = [_nested(utils.get(name), utils, (*above, name))]
+    for key, part in rule.items():
+        is_far = key in _RELATIONS and isinstance(part, dict) and part.get("stopBy", "neighbor") != "neighbor"
+        depths.append(is_far + _nested(part, utils, above))
+    return max(depths)
 
 
 def _depth(text: str) -> int:
