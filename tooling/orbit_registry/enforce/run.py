@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -134,6 +134,10 @@ class Run:
     change: Change | None = None
     paths: Collection[str] | None = None
     """The files to read, without the cache; else those of the change, or all."""
+    needed: set[tuple[str, Allow]] = field(default_factory=set)
+    """The allowances that allow something, each with its file."""
+    added: dict[str, set[int]] = field(default_factory=dict)
+    """The lines that the change adds, by file."""
 
     def breaks(self) -> Iterator[tuple[DecisionCheck, list[Break]]]:
         """Yield each check with what breaks it, and did not before the change; what can't be run is reported."""
@@ -142,7 +146,7 @@ class Run:
                 continue
             try:
                 rows = [*self._side.breaks(check)]
-                self._allowances.update((row.path, row.allow) for row in rows if row.allow)
+                self.needed.update((row.path, row.allow) for row in rows if row.allow)
                 self._fall_back(check, rows)
                 if rows and self._before is not None and not check.is_reference:
                     rows = new_breaks(rows, self._before.breaks(check), self._is_added)
@@ -168,7 +172,7 @@ class Run:
             earlier = Counter(allow.name + allow.reason for allow in old.allows) if old else Counter[str]()
             for allow in value.allows:
                 earlier[allow.name + allow.reason] -= 1
-                if (path, allow) not in self._allowances and earlier[allow.name + allow.reason] < 0:
+                if (path, allow) not in self.needed and earlier[allow.name + allow.reason] < 0:
                     self._add_unused(path, allow)
 
     def add_blind(self) -> None:
@@ -182,11 +186,6 @@ class Run:
             for text in [text for text in exceptions if text not in counts]:
                 hint = "correct the glob, or remove it if the file is gone"
                 self.report.add(check, "ORB1003", f"`except: {text}` of {name} matches no file", hint=hint)
-
-    @cached_property
-    def _allowances(self) -> set[tuple[str, Allow]]:
-        """The allowances that allow something, each with its file."""
-        return set()
 
     @cached_property
     def _scopes(self) -> Scopes:
@@ -226,10 +225,8 @@ class Run:
         return Side(tree, readers, self._read(readers, tree.text), lambda check: [*filter(check.covers, tree.paths)])
 
     def _read(self, readers: Readers, text: Callable[[str], str | None]) -> dict[str, FileMatches]:
-        return {path: self._matches(names, path, text(path) or "") for path, names in readers.items()}
-
-    def _matches(self, names: Iterable[str], path: str, text: str) -> FileMatches:
-        return read_file([self.checks[name] for name in names], path, text)
+        return {path: read_file(map(self.checks.__getitem__, names), path, text(path) or "")
+                for path, names in readers.items()}  # fmt: skip
 
     def _stored(self, readers: Readers) -> dict[str, FileMatches]:
         """Return what the checks find in each file; unchanged files and checks are answered by the cache."""
@@ -240,7 +237,7 @@ class Run:
             if time.process_time() > deadline:
                 late.add(path)
                 return None
-            return self._matches(readers[path], path, decoded(content)).as_json()
+            return self._read({path: readers[path]}, lambda _: decoded(content))[path].as_json()
 
         workspace = self.report.workspace
         namespace = f"enforce {digest({name: check.digest for name, check in self.checks.items()})[:16]}"
@@ -271,14 +268,9 @@ class Run:
     def _is_added(self, row: Break) -> bool:
         if row.match is None or self.change is None:
             return True
-        if row.path not in self._added:
-            self._added[row.path] = self.change.added_lines(row.path, self.tree.text(row.path) or "")
-        return not self._added[row.path].isdisjoint(range(row.match.line, row.match.end_line + 1))
-
-    @cached_property
-    def _added(self) -> dict[str, set[int]]:
-        """The lines that the change adds, by file."""
-        return {}
+        if row.path not in self.added:
+            self.added[row.path] = self.change.added_lines(row.path, self.tree.text(row.path) or "")
+        return not self.added[row.path].isdisjoint(range(row.match.line, row.match.end_line + 1))
 
     def _add_unused(self, path: str, allow: Allow) -> None:
         names = self._side.readers[path]
