@@ -1,6 +1,7 @@
 """Short ways that a new user tries: a title as argument, loose ids, words for a brief, one list for a person."""
 
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,18 @@ def test_a_source_file_is_no_decision(shell: Shell) -> None:
 def test_a_link_that_leads_nowhere_is_named_by_an_import(shell: Shell) -> None:
     Path("docs/adr/0009-gone.md").symlink_to("nowhere.md")
     assert "0009-gone.md: a symbolic link to a file that does not exist; correct" in shell("import", "docs/adr")[1]
+
+
+def test_a_server_that_cannot_start_is_named_when_it_is_installed(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "can't start" not in shell("mcp", "install", "claude")[2]
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    assert "can't start yet: install the extra `orbit-registry[mcp]`" in shell("mcp", "install", "cursor")[2]
+
+
+def test_only_an_accepted_successor_is_named_for_a_verification(shell: Shell) -> None:
+    shell("adr", "supersede", "1", "2")
+    assert "verify ADR-0002 instead" in shell("verify", "1")[2]
+    shell("adr", "retire", "2")
+    assert "ADR-0002" not in shell("verify", "1")[2]

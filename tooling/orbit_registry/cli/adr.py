@@ -75,8 +75,7 @@ def add(
     record = added.record
     near = registry.neighbours(replace(record, prose=body or ""))
     would = "would write " if dry_run else ""
-    is_elsewhere = added.above and not added.above.endswith(IN_THE_TREE)
-    above = f"  the highest number so far is {added.above}\n" if is_elsewhere else ""
+    above = f"  the highest number so far is {added.above}\n" if IN_THE_TREE not in (added.above or IN_THE_TREE) else ""
     text = f"{record.id}  {record.title}\n{above}  {would}{added.document}\n  {would}{record.path}"
     may_accept = record.phase == "pending" and not dry_run and registry.author().role != "agent"
     accept = [f"orbit adr accept {record.id}"] if may_accept else []

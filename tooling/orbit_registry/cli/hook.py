@@ -1,12 +1,13 @@
 """`orbit hook` and `orbit mcp`: records for agents."""
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from orbit_registry.agents.agent import Agent, Scope, hook_agents, load_agent
-from orbit_registry.cli.output import emit, format_option, open_registry
+from orbit_registry.cli.output import emit, format_option, open_registry, print_note
 from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError
 from orbit_registry.install import install as installation
 from orbit_registry.install import mcp
@@ -23,6 +24,7 @@ SCOPE = click.option(
 )
 IGNORED = "# orbit hook: for you alone"
 """The comment above a line that an installation adds to `.gitignore`."""
+INSTALL_MCP = "install the extra `orbit-registry[mcp]`"
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
 
 
@@ -307,6 +309,8 @@ def install_server(agent: str, dry_run: bool, output: str) -> None:
     shared = mcp.sharing_agents(state.agent)
     lines = [text, state.diff.rstrip("\n") if dry_run else "", f"{shared} reads this file too" if shared else ""]
     emit(output, state.as_data(), "\n".join(filter(None, lines)))
+    if find_spec("mcp") is None:
+        print_note(f"the server can't start yet: {INSTALL_MCP}")
 
 
 @mcp_group.command("uninstall")
@@ -356,4 +360,4 @@ def wrap(session: str, timeout: int, command: tuple[str, ...]) -> None:
 def _sdk_error(error: ModuleNotFoundError) -> Exception:
     if (error.name or "").partition(".")[0] not in SDK:
         return error
-    return UsageError("the MCP server needs the extra `mcp`", hint="install the extra `orbit-registry[mcp]`")
+    return UsageError("the MCP server needs the extra `mcp`", hint=INSTALL_MCP)
