@@ -52,6 +52,7 @@ _COPIES = re.compile(r"(?:^|/)(?:versioned_docs/version-|i18n/[^/]+/docusaurus-p
 _TO_FILL_IN = re.compile(r"(?:ADR|RFC|TEP|KEP|DR)[- #]?(?:N{3,}|X{3,}|\?{3,})(?!\w)")
 _PLACEHOLDER = re.compile(r"\{(?!\{)|\{\{[^{}]*\}\}$|[\[<]short title")
 """Placeholders of a template's title; `{{fn}} helper` is a real title."""
+_WHOLE_PLACEHOLDER = re.compile(r"(?:<[^<>]+>|\{[^{}]+\}|\[[^\[\]]+\])(?!\()")
 _NO_TITLE = re.compile(r"^\{.*\}$|\btitle\b", re.IGNORECASE)  # never a decision's title, whatever its status and text
 _INDEX_NAMES = word_set("index_names")
 _NOT_ADR_NAMES = _INDEX_NAMES | word_set("other_names")
@@ -110,6 +111,11 @@ def skip_reason(
         is_named = name is not None and name.is_decisions and name.title
         return _NUMBER_ALONE if is_named else "no status and no section that holds a decision"
     return None if in_folder or entry.heading_span is not None else _NAME_ALONE
+
+
+def is_blank_entry(entry: AdrDocument) -> bool:
+    """Say whether an entry of a log shows how to write one: `D-001 — <Decision title>` without a status."""
+    return entry.status == "unknown" and _WHOLE_PLACEHOLDER.fullmatch(entry.title) is not None
 
 
 def _has_blank_title(entry: AdrDocument, *, is_filled: bool) -> bool:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import cast, get_args
 
 from orbit_registry.formats.adr import file_names, headings
-from orbit_registry.formats.adr.classifier import is_template, skip_reason
+from orbit_registry.formats.adr.classifier import is_blank_entry, is_template, skip_reason
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES, is_log_name, number_of_path, series_number
 from orbit_registry.formats.adr.header import Field, Header, key_value, read_fields, split_names, visible_lines
 from orbit_registry.formats.adr.headings import (
@@ -366,7 +366,8 @@ def read_document(text: str, path: str = "") -> AdrFile:
         entries = _log_headings(document, in_log=True) or _dated_headings(document)
     if (entries and is_log_name(stem)) or _is_log(document, entries):
         citations = find_citations(document.text, _DECISIONS, document.code)
-        decisions = tuple(_entry(document, heading, parts, citations) for heading, parts in entries)
+        listed = (_entry(document, heading, parts, citations) for heading, parts in entries)
+        decisions = tuple(entry for entry in listed if not is_blank_entry(entry))
         return AdrFile("log", decisions, tuple(_unnamed_sections(document, entries)))
     single = _read_single(document, path, stem, pure_path)
     is_log = is_log_name(stem) and (single.skipped_reason or any(is_log_name(entry.title) for entry in single.entries))
