@@ -92,7 +92,9 @@ def closed_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Move the home to a temporary folder and let no connection leave this machine; yields that home."""
     home = tmp_path_factory.mktemp("home")
     (home / ".gitconfig").write_text(
-        "[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n[core]\n\tfsync = none\n", "utf-8"
+        "[init]\n\tdefaultBranch = main\n\ttemplateDir =\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
+        "[core]\n\tfsync = none\n",
+        "utf-8",
     )
     (home / "templates").mkdir()
     connect = socket.socket.connect
