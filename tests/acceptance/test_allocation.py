@@ -47,13 +47,13 @@ def taken(files: Sequence[Path]) -> list[str]:
     return [line for file in files for line in file.read_text("utf-8").split("\n")[:-1]]
 
 
-def test_eight_processes_take_200_numbers_and_none_twice(two_trees: tuple[Path, Path], tmp_path: Path) -> None:
+def test_eight_processes_take_80_numbers_and_none_twice(two_trees: tuple[Path, Path], tmp_path: Path) -> None:
     files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
 
     def take(root: Path) -> Callable[[TextIO], None]:
         def work(out: TextIO) -> None:
             workspace = Registry.open(root).workspace
-            for _ in range(25):
+            for _ in range(10):
                 out.write(allocate(workspace, workspace.kinds["adr"])[0].id + "\n")
 
         return work
@@ -61,7 +61,7 @@ def test_eight_processes_take_200_numbers_and_none_twice(two_trees: tuple[Path, 
     children = [in_child(take(two_trees[index % 2]), file) for index, file in enumerate(files)]
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * PROCESSES
 
-    assert [f"ADR-{number:04d}" for number in range(1, 201)] == sorted(taken(files))
+    assert [f"ADR-{number:04d}" for number in range(1, 81)] == sorted(taken(files))
 
 
 def test_a_number_is_released_when_the_write_fails(git_repo: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_killed_sync_leaves_the_old_snapshot(git_repo: Path) -> None:
     repo = filled(git_repo, 2)
     orbit(repo, "sync")
     file = next((repo / ".orbit/learnings").glob("*/learning.yaml"))
-    for nth in range(1, 100, 16):
+    for nth in range(1, 100, 24):
         file.write_text(f"{file.read_text('utf-8')}# {nth}\n", "utf-8")
         command = [sys.executable, "-c", KILLED, str(nth), "sync"]
         done = subprocess.run(command, cwd=repo, capture_output=True, text=True, check=False)

@@ -85,7 +85,7 @@ def test_a_killed_resolve_is_finished_by_the_next(
         folder.commit("Decide")
     theirs.git("push", "-q")
     ours.conflict()
-    for nth in range(1, 300, 17):
+    for nth in range(1, 300, 29):
         repo = at(Path(shutil.copytree(ours.path, tmp_path / f"killed-{nth}")))
         killed = run_killed(partial(done, repo.registry.resolve), nth)
         repo.registry.resolve()
@@ -108,7 +108,7 @@ def test_a_renumbering_that_is_killed_is_finished_or_undone(
     origin: Clone, tmp_path: Path, at: type[Clone], run_killed: Any
 ) -> None:
     (origin.path / "src" / "more.py").write_text("# ADR-0001\n", "utf-8")
-    for nth in range(1, 300, 17):
+    for nth in range(1, 300, 29):
         repo = at(Path(shutil.copytree(origin.path, tmp_path / f"killed-{nth}")))
         killed = run_killed(partial(done, repo.registry.renumber, "ADR-0001", 9), nth)
         assert len(set(repo.ids().values())) == 2
