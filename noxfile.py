@@ -93,23 +93,19 @@ def fleet(session: nox.Session) -> None:
     run(session, tools, "pytest", "tests/acceptance/fleet/test_fleet_spark.py", *session.posargs)
 
 
-@nox.session(venv_backend="none", default=False)
+@nox.session(default=False)
 def ducklake(session: nox.Session) -> None:
     """Push into a lake with a catalogue in a real PostgreSQL server, from many processes at once."""
     if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
         session.error("the tests start PostgreSQL: apt-get install postgresql")
-    tools = environment(session, "fleet", "site", "test")
-    # The extensions need an older DuckDB than the shared one: Python finds this folder first.
-    folder = ROOT / ".nox" / "ducklake"
-    packages = [each for each in PROJECT["project"]["optional-dependencies"]["ducklake"] if each.startswith("duckdb")]
-    stamp = folder / hashlib.sha256(json.dumps(packages).encode()).hexdigest()
-    if not stamp.is_file():
-        shutil.rmtree(folder, ignore_errors=True)
-        run(session, tools, "python", "-m", "pip", "install", "--quiet", "--target", str(folder), *packages)
-        stamp.touch()
-    tests = "tests/acceptance/fleet/test_fleet_ducklake.py"
-    words = ("-n", "auto", "--dist", "worksteal", tests, *session.posargs)
-    session.run(str(tools / "pytest"), *words, external=True, env={**in_memory(), "PYTHONPATH": str(folder)})
+    environment(session, "fleet", "site", "test")
+    # The extensions need an older DuckDB than the shared environment has: this one has both, and all else from there.
+    session.install(*(each for each in PROJECT["project"]["optional-dependencies"]["ducklake"] if "duckdb" in each))
+    folder = str(session.run("python", "-c", "import site; print(site.getsitepackages()[0])", silent=True)).strip()
+    (shared,) = (SHARED / "lib").glob("python*/site-packages")
+    (Path(folder) / "shared.pth").write_text(f"import site; site.addsitedir({str(shared)!r})\n", "utf-8")
+    words = ("-n", "auto", "--dist", "worksteal", "tests/acceptance/fleet/test_fleet_ducklake.py", *session.posargs)
+    session.run("python", "-m", "pytest", *words, env=in_memory())
 
 
 @nox.session(venv_backend="none")
