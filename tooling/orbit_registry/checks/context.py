@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from orbit_registry.checks.duplicates import wording
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Pointer, Position, position_at
 from orbit_registry.formats.yaml import position_of
@@ -22,7 +21,6 @@ from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.citations import CitedId, cited_by, cited_in
-from orbit_registry.operations.document_facts import Targets, location_of
 from orbit_registry.operations.freshness.evaluate import Dependencies, FreshnessReport, evidence_kinds, probe
 from orbit_registry.operations.glob_counts import Edits, recent_edits
 from orbit_registry.repository.baseline import read_baseline
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
     from orbit_registry.checks.approval import Unproved
     from orbit_registry.checks.rules.loop import LoopLog
     from orbit_registry.formats.adr.model import AdrDocument, Section
+    from orbit_registry.operations.document_facts import Targets
     from orbit_registry.operations.freshness.renames import Renames
 
 
@@ -118,6 +117,8 @@ class CheckContext:
     @cached_property
     def targets(self) -> Targets:
         """Decisions that a document can refer to by a link, a number or a name."""
+        from orbit_registry.operations.document_facts import Targets, location_of  # 15 ms; the cached result needs none
+
         return Targets(location_of(record) for record in self.records if record.kind.in_document)
 
     @cached_property
@@ -141,6 +142,8 @@ class CheckContext:
     @cached_property
     def wordings(self) -> Mapping[str, str]:
         """The text of each record as compared for duplicates, by the record's path."""
+        from orbit_registry.checks.duplicates import wording  # 10 ms; the cached result needs none
+
         return {record.path: wording(record) for record in self.records if not record.kind.in_file}
 
     @cached_property

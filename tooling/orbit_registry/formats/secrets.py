@@ -182,18 +182,21 @@ def _end_of_key(text: str, start: int) -> int:
 def has_secret(value: object, text: str) -> bool:
     """Say whether a text within a value holds a secret; its ASCII JSON `text` alone could hide one behind an escape."""
     plain = json.dumps(value, ensure_ascii=False) if "\\u" in text else text
-    return NEEDLES.search(plain) is not None and any(any(find_secrets(part)) for part in _texts(value))
+    if NEEDLES.search(plain) is None:
+        return False
+    return any(any(find_secrets(part)) for part in _texts(value) if NEEDLES.search(part))
 
 
 def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for part in value:
-            yield from _texts(part)
-        if isinstance(value, dict):
-            for part in value.values():
-                yield from _texts(part)
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, list):
+            pending += part
+        elif isinstance(part, dict):
+            pending += (*part, *part.values())
 
 
 @cache

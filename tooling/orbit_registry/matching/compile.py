@@ -128,7 +128,13 @@ def _word_uses(weights: Weights, numbers: Mapping[str, int]) -> dict[Use, list[i
     """Return the hits of each word in the records that have a number; words of one term share them."""
     hits = {
         term: [
-            *sorted(numbers[path] << 32 | _fixed(weight) for path, weight in by_path.items() if path in numbers),
+            *sorted(
+                [
+                    numbers[path] << 32 | round(weight * WEIGHT_UNIT)
+                    for path, weight in by_path.items()
+                    if path in numbers
+                ]
+            ),
             _WORTH | _fixed(worth),
             _TERM | position,
         ]

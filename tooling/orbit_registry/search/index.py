@@ -115,17 +115,21 @@ class Index:
 
     def weights(self, term: str) -> Iterator[tuple[int, float]]:
         """Yield the slots of the texts that have a term, each with what the term weighs there."""
-        worth, norms = self.worth(term), self.norms
-        return ((slot, worth * count / (count + norms[slot])) for slot, count in self.counts(term))
+        worth, norms, texts = self.worth(term), self.norms, self.texts
+        for slot in self.holders(term):
+            count = texts[slot][term]
+            yield slot, worth * count / (count + norms[slot])
 
     def record_weights(self) -> Weights:
         """Return what words weigh in records, for readers that only add: the best of a record's texts counts."""
         terms: dict[str, tuple[float, Mapping[str, float]]] = {}
+        paths = [path for path, _ in self.keys]
         for term in self._slots:
             by_path: dict[str, float] = {}
             for slot, weight in self.weights(term):
-                path = self.keys[slot][0]
-                by_path[path] = max(by_path.get(path, 0.0), weight)
+                path = paths[slot]
+                if weight > by_path.get(path, 0.0):
+                    by_path[path] = weight
             terms[term] = (self.worth(term), by_path)
         return Weights({**{term: term for term in terms}, **self.stems}, terms, self.worth(""))
 
@@ -211,9 +215,9 @@ def index_of(records: Iterable[Record]) -> Index:
     return Index({(path, number): counts_of(fields) for path, number, fields in texts})
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1 << 14)
 def counts_of(fields: Fields) -> Counts:
-    """Return what each word of a text counts, without secrets; a site asks twice, for its box and database."""
+    """Return what each word of a text counts, without secrets; a sync and a site ask twice."""
     counts: dict[str, int] = {}
     for text, weight in zip(fields, WEIGHTS, strict=True):
         for word, times in indexed_words(without_secrets(text)):

@@ -43,20 +43,17 @@ class _Text(NamedTuple):
 
 def _strings_of(record: Record) -> Iterator[_Text]:
     """Yield the texts of a record's file, other keys included, and its prose if that is in another file."""
-    yield from _below(record.data, ())
+    pending: list[tuple[Pointer, object]] = [((), record.data)]
+    while pending:
+        pointer, value = pending.pop()
+        if isinstance(value, str):
+            yield _Text(value, pointer)
+        elif isinstance(value, list):
+            pending += [((*pointer, index), entry) for index, entry in enumerate(value)]
+        elif isinstance(value, Mapping):
+            pending += [((*pointer, str(key)), entry) for key, entry in value.items()]
     if not record.kind.in_record and record.prose:
         yield _Text(record.prose, None)
-
-
-def _below(value: object, pointer: Pointer) -> Iterator[_Text]:
-    if isinstance(value, str):
-        yield _Text(value, pointer)
-    elif isinstance(value, Mapping):
-        for key, entry in value.items():
-            yield from _below(entry, (*pointer, str(key)))
-    elif isinstance(value, list):
-        for index, entry in enumerate(value):
-            yield from _below(entry, (*pointer, index))
 
 
 _NAMED = "docs/adr/0001-prose.md"  # a name that lets a bare body be read as one decision
