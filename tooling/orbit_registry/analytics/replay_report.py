@@ -59,7 +59,7 @@ class Tally:
 
 NEVER = {
     "no path": "its scope names no path",
-    "never touched": "no commit touched a file of its scope while it stood",
+    "never touched": "no commit touched a file of its scope while it could be shown",
     "too broad": "it would be shown for too many commits, so no tool call shows it",
     "left out": "it applied, and each time something else left it out",
 }
@@ -236,12 +236,12 @@ class Report:
         pairs, everywhere = self.tally.citations, sum(self.tally.shown)
         yield ""
         yield f"{pairs.commits:,} commits name a record that could be shown then, by its id or by one of its tasks"
-        yield f"precision   {_of(pairs.shown, pairs.shown_in_citing, 'shown in them')} are spoken of"
+        yield f"precision   {_of(pairs.shown, pairs.shown_in_citing, 'shown in them')} are named"
         yield f"            {percent(pairs.expected, pairs.shown_in_citing):<7} by chance, of records with a scope"
-        yield f"            {_of(pairs.shown, everywhere, 'shown anywhere')}; a commit without one says nothing"
-        yield f"recall      {_of(pairs.shown, pairs.scoped, 'spoken of that had a scope')} were shown"
+        yield f"            {_of(pairs.shown, everywhere, 'shown anywhere')}; a commit that names none does not count"
+        yield f"recall      {_of(pairs.shown, pairs.scoped, 'named that had a scope')} were shown"
         yield f"            {_of(pairs.shown, pairs.reached, 'of these whose scope has a file of the commit')}"
-        yield f"            {pairs.standing} spoken of could be shown, {pairs.not_yet} could not yet or no longer"
+        yield f"            {pairs.standing} named could be shown, {pairs.not_yet} could not yet or no longer"
 
     def _sessions(self) -> Iterator[str]:
         yield ""

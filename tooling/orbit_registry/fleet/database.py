@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 VIEWS_SQL = Path(__file__).with_name("views.sql")
 HINT = (
-    "`SHOW TABLES` lists the tables and `DESCRIBE records` the columns; "
+    "`SHOW TABLES` lists tables, `DESCRIBE records` columns; "
     "docs/guides/fleet.md in Orbit's documentation describes them"
 )
 HEADS = """

@@ -43,7 +43,7 @@ _CLOSED = {
 _EXPLAIN = re.compile(r"\s*EXPLAIN\b(?:\s*ANALYZE\b|\s*\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\))?", re.IGNORECASE)
 BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
 TABLES_HINT = (
-    "`SHOW TABLES` lists the tables and `DESCRIBE records` the columns; "
+    "`SHOW TABLES` lists tables, `DESCRIBE records` columns; "
     "docs/reference/snapshot.md in Orbit's documentation has macros"
 )
 

@@ -20,8 +20,7 @@ CONFIG_SCHEMA = Path(__file__).with_name("config.schema.json")
 _INIT = "`orbit init` writes a new one"
 _CORRECT = "correct the setting there, or take it out to get its default"
 FOREIGN_HINT = (
-    "if it was yours, `git restore .orbit/config.yaml` brings it back; "
-    "`orbit import PATH` takes the records of another tool over"
+    "yours: `git restore .orbit/config.yaml` brings it back; another tool's: `orbit import PATH` takes its records over"
 )
 PUBLISH = ("site", "publish")
 _PUBLISH_KEY = ".".join(PUBLISH)
