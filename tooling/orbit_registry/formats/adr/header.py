@@ -249,6 +249,14 @@ def whole_line(text: str, span: Span) -> Span:
     return Span(start, end)
 
 
+LINK = re.compile(r"\[(?P<text>[^\[\]]{0,300})\]\((?P<url>[^()\s]{0,500})\)")
+
+
+def without_links(text: str) -> str:
+    """Return a text with the words of its links alone."""
+    return LINK.sub(lambda match: match["text"], text)
+
+
 def split_names(value: str) -> tuple[str, ...]:
     """Return the names in `a, b and c`, `{a, b}` or `@a @b`; a template's prose gives none."""
     bare = value.strip()

@@ -11,7 +11,16 @@ from typing import cast, get_args
 from orbit_registry.formats.adr import file_names, headings
 from orbit_registry.formats.adr.classifier import is_blank_entry, is_template, skip_reason
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES, is_log_name, number_of_path, series_number
-from orbit_registry.formats.adr.header import Field, Header, key_value, read_fields, split_names, visible_lines
+from orbit_registry.formats.adr.header import (
+    LINK,
+    Field,
+    Header,
+    key_value,
+    read_fields,
+    split_names,
+    visible_lines,
+    without_links,
+)
 from orbit_registry.formats.adr.headings import (
     EVIDENCE,
     HEADER_KEYS,
@@ -172,18 +181,24 @@ def with_date_order(entry: AdrDocument, order: Order | None) -> AdrDocument:
 
 def _listed(fact: Fact) -> tuple[str, ...]:
     if fact.key == "tasks":
-        parts = (part.strip() for value in fact.values for part in _BETWEEN_TASKS.split(value))
+        parts = (_task(part.strip()) for value in fact.values for part in _BETWEEN_TASKS.split(value))
         return tuple(part for part in parts if plain(part) not in _NO_VALUE)
     if len(fact.values) == 1 and fact.style != "front-matter" and fact.key == "tags":
-        return tuple(part.strip().strip("`*_") for part in fact.values[0].split(",") if part.strip())
+        return tuple(part.strip().strip("`*_") for part in without_links(fact.values[0]).split(",") if part.strip())
     return fact.values
+
+
+def _task(text: str) -> str:
+    """Return the number of a linked task, else its address: `SHOP-1` for `[SHOP-1](https://…)`."""
+    link = LINK.fullmatch(text)
+    return text if link is None else link["text"] if any(map(str.isdigit, link["text"])) else link["url"]
 
 
 def _people(facts: _Facts, role: str) -> tuple[str, ...]:
     fact = facts.first(role)
     if fact is None:
         return ()
-    names = (name for value in (fact.values or (fact.raw,)) for name in split_names(value))
+    names = (name for value in (fact.values or (fact.raw,)) for name in split_names(without_links(value)))
     return _unique(name for name in names if plain(name) not in _NO_VALUE)
 
 

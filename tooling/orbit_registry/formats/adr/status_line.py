@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from urllib.parse import unquote
 
-from orbit_registry.formats.adr.header import whole_line
+from orbit_registry.formats.adr.header import whole_line, without_links
 from orbit_registry.formats.adr.model import Fact, Rel, Status
 from orbit_registry.formats.adr.relations import PART, PARTLY, WITHIN, find_phrases, find_targets
 from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, choice, plain, word_set
@@ -26,7 +26,6 @@ _BOTH = re.compile(r"[^\w]*[ ](?:&|and|und|et|y|e)[ ][^\w]*")
 _CHOSEN = re.compile(r"(?P<mark>\*\*|__|\*|_|`)(?P<status>[^*_`]{2,60})(?P=mark)")
 _TAKEN_OVER = re.compile(r"[^。.；;]{0,100}(?<!未)(?:置き換え|置換|取代|替代|代替|替换|대체)(?!方案|案)")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
-_LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
 _IN_PROGRESS = re.compile(
     r"(?:status:?[ ]{1,3})?\b(?:in[ -]progress|in[ -]review|work in progress|under (?:review|discussion)"
     r"|(?:active|current|final|last|ongoing|public|awaiting|(?:ready|scheduled|open)(?:[ ]for)?)[ -]"
@@ -56,12 +55,12 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
         return "unknown", ()
     text = _without_options(_STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))).strip()
     current = _ARROW.split(_WAS.sub(" ", text))[-1]
-    listed = [_status(part.strip("*_`[]{}() ")) for part in _LISTED.split(_LINK.sub(r"\1", current))]
+    listed = [_status(part.strip("*_`[]{}() ")) for part in _LISTED.split(without_links(current))]
     if sum(status != "unknown" for status in listed) > 2:
         chosen = {_status(match["status"]) for match in _CHOSEN.finditer(current)} - {"unknown"}
         return (chosen.pop() if len(chosen) == 1 else "unknown"), ()
     targets = _targets(current)
-    if _CHOICE.search(_LINK.sub(r"\1", current)) and not targets:
+    if _CHOICE.search(without_links(current)) and not targets:
         return "unknown", ()  # a template's choice, still open
     return _status(current), targets
 
@@ -96,7 +95,7 @@ def _status(text: str) -> Status:
         return "superseded"  # the word comes last: `被 ADR-0045 取代`
     if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
         return "proposed"
-    label = _LINK.sub(r"\1", text)[:400]
+    label = without_links(text)[:400]
     words = [plain(word) for word in _WORD.findall(label)]
     for index, word in enumerate(words[:4]):
         if word in NEGATIONS:
