@@ -2,7 +2,7 @@
 
 Most sessions share one environment, `.nox/dev-<Python>`, which holds only what the sessions run so far have needed:
 building the site never waits for the linters. What is installed is written next to it, so a session whose needs have
-not changed starts without asking pip.
+not changed installs nothing.
 """
 
 from __future__ import annotations
@@ -57,9 +57,16 @@ def environment(session: nox.Session, *needs: str) -> Path:
     groups = [need for need in wanted if need in GROUPS]
     package = f"{ROOT}[{','.join(extras)}]" if extras else str(ROOT)
     requirements = nox.project.dependency_groups(PROJECT, *groups) if groups else ()
-    session.run(str(python), "-m", "pip", "install", "--quiet", "--editable", package, *requirements, external=True)
+    install(session, python, "--editable", package, *requirements)
     stamp.write_text(json.dumps({"fingerprint": fingerprint(), "needs": wanted}), "utf-8")
     return SHARED / "bin"
+
+
+def install(session: nox.Session, python: Path, *requirements: str) -> None:
+    """Install into the environment of a Python: by uv, in a tenth of pip's time, where there is uv."""
+    uv = shutil.which("uv")
+    program = (uv, "pip", "install", "--python", str(python)) if uv else (str(python), "-m", "pip", "install")
+    session.run(*program, "--quiet", *requirements, external=True)
 
 
 def run(session: nox.Session, bin_folder: Path, program: str, *arguments: str) -> None:
@@ -89,7 +96,7 @@ def fleet(session: nox.Session) -> None:
     if shutil.which("java") is None:
         session.error("Spark needs Java: apt-get install openjdk-17-jre-headless")
     tools = environment(session, "fleet", "site", "test")
-    run(session, tools, "python", "-m", "pip", "install", "--quiet", "pyspark")
+    install(session, tools / "python", "pyspark")
     run(session, tools, "pytest", "tests/acceptance/fleet/test_fleet_spark.py", *session.posargs)
 
 
