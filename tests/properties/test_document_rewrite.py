@@ -63,13 +63,13 @@ def check_status_round_trip(text: str, path: str, entry: AdrDocument, index: int
     ]
 
 
-@pytest.mark.parametrize("status", STATUSES)
 @pytest.mark.parametrize("case", DOCUMENTS, ids=lambda path: path.stem)
-def test_a_status_is_read_back_as_it_was_set(case: Path, status: str) -> None:
+def test_a_status_is_read_back_as_it_was_set(case: Path) -> None:
     path = json.loads(case.read_text(encoding="utf-8"))["path"]
     text = case.with_suffix(".md").read_bytes().decode("utf-8")
     for index, entry in enumerate(read_document(text, path).entries):
-        check_status_round_trip(text, path, entry, index, status)
+        for status in STATUSES:
+            check_status_round_trip(text, path, entry, index, status)
 
 
 WORDS = st.text(

@@ -41,9 +41,9 @@ def found(index: Index, path: str) -> list[tuple[int, str]]:
     return [(hit >> 32, index.glob_of(row, hit)) for hit, row in zip(hits, rows, strict=True) if row is not None]
 
 
-@pytest.mark.parametrize(("text", "path", "expected"), VECTORS["cases"])
-def test_the_index_answers_every_vector(make_index: Make, text: str, path: str, expected: bool) -> None:
-    assert bool(make_index([[text]]).match(path)) is expected
+def test_the_index_answers_every_vector(make_index: Make) -> None:
+    for text, path, expected in VECTORS["cases"]:
+        assert bool(make_index([[text]]).match(path)) is expected, (text, path)
 
 
 @given(scopes=SCOPES, paths=st.lists(PATHS, min_size=1, max_size=40))
