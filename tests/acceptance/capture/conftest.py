@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.files import commit
+from tests.files import commit, write
 
 from orbit_registry.cli.main import run
 from orbit_registry.hook import client
@@ -88,16 +89,24 @@ class Project:
         return result
 
 
-@pytest.fixture
-def project(git_repo: Path, git: Git, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Project:
+@pytest.fixture(scope="session")
+def _shop(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make one workspace with a few files, for `project` to copy."""
+    root = Path(shutil.copytree(_first_commit, tmp_path_factory.mktemp("shop") / "repo"))
     for name, text in FILES.items():
-        file = git_repo / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-    Registry.init(git_repo)
-    commit(git_repo, "Shop")
-    monkeypatch.chdir(git_repo)
-    return Project(git_repo, capsys)
+        write(root, name, text)
+    Registry.init(root)
+    commit(root, "Shop")
+    return root
+
+
+@pytest.fixture
+def project(
+    _shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Project:
+    root = Path(shutil.copytree(_shop, tmp_path / "repo"))
+    monkeypatch.chdir(root)
+    return Project(root, capsys)
 
 
 class Talk:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests import files
-from tests.files import commit, make_workspace, write_learning
+from tests.files import commit, make_workspace, write, write_learning
 
 from orbit_registry.hook import client
 from orbit_registry.matching.match import current_index
@@ -30,17 +31,23 @@ def bring_up_to_date(root: Path) -> None:
     current_index(open_workspace(root))
 
 
-@pytest.fixture
-def root(git_repo: Path) -> Path:
-    """Return a workspace with three learnings for `src/**` and its push index."""
-    make_workspace(git_repo)
-    (git_repo / "src").mkdir()
-    (git_repo / "src/a.py").touch()
+@pytest.fixture(scope="session")
+def _with_learnings(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make one workspace with three learnings for `src/**`, for `root` to copy."""
+    root = make_workspace(Path(shutil.copytree(_first_commit, tmp_path_factory.mktemp("hook") / "repo")))
+    write(root, "src/a.py")
     for number in range(1, 4):
-        write_learning(git_repo, number)
-    commit(git_repo)
-    bring_up_to_date(git_repo)
-    return git_repo
+        write_learning(root, number)
+    commit(root)
+    return root
+
+
+@pytest.fixture
+def root(_with_learnings: Path, tmp_path: Path) -> Path:
+    """Return a workspace with three learnings for `src/**` and its push index."""
+    root = Path(shutil.copytree(_with_learnings, tmp_path / "repo"))
+    bring_up_to_date(root)
+    return root
 
 
 def run_client(root: Path, content: bytes, agent: str = "claude", **variables: str) -> bytes:

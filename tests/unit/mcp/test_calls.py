@@ -46,15 +46,22 @@ ENVELOPE = Draft202012Validator(
 Call = Callable[..., Reply]
 
 
-@pytest.fixture
-def root(git_repo: Path, git: Callable[..., str]) -> Path:
-    write(git_repo, "src/a.py", "")
-    commit(git_repo, "Begin")
-    Registry.init(git_repo)
-    registry = Registry.open(git_repo)
+@pytest.fixture(scope="module")
+def _filled(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make one project with two learnings, for `root` to copy."""
+    root = Path(shutil.copytree(_first_commit, tmp_path_factory.mktemp("calls") / "repo"))
+    write(root, "src/a.py", "")
+    commit(root, "Begin")
+    Registry.init(root)
+    registry = Registry.open(root)
     for summary in ("Uploads are retried with a fresh token", "Cache entries expire after an hour"):
         registry.add("learning", {"summary": summary, "body": "Seen twice.", "scope": {"paths": ["src/**"]}}, PERSON)
-    return git_repo
+    return root
+
+
+@pytest.fixture
+def root(_filled: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(_filled, tmp_path / "repo"))
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -26,19 +27,25 @@ BODY = "## Context\n\nWe pay twice.\n\n## Decision\n\nOne cache.\n\n## Consequen
 Call = Callable[..., Reply]
 
 
-@pytest.fixture
-def root(git_repo: Path) -> Path:
-    """Return a workspace with a live learning that means harm, and a harmless one."""
-    Registry.init(git_repo)
-    registry = Registry.open(git_repo)
+@pytest.fixture(scope="module")
+def _filled(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make one workspace with a live learning that means harm, and a harmless one, for `root` to copy."""
+    root = Path(shutil.copytree(_first_commit, tmp_path_factory.mktemp("hostile") / "repo"))
+    Registry.init(root)
+    registry = Registry.open(root)
     for number, (summary, body) in enumerate(((EVIL, LINES), ("Look twice before you leap", "Why."))):
         fields = {"summary": "x", "scope": {"paths": ["src/**"], "tags": ["t"]}, "x-own": {"a": "b"}}
         record = registry.add("learning", {**fields, "summary": f"x {number}"}, PERSON)
-        file = git_repo / record.path
+        file = root / record.path
         text = file.read_text("utf-8").replace(f"summary: x {number}", f"summary: {json.dumps(summary)}")
         file.write_text(f"{text}body: {json.dumps(body)}\nlabels: [{json.dumps(summary[:150])}]\n", "utf-8")
-    assert [record.title for record in Registry.open(git_repo).collection.records.of_kind("learning")].count(EVIL) == 1
-    return git_repo
+    assert [record.title for record in Registry.open(root).collection.records.of_kind("learning")].count(EVIL) == 1
+    return root
+
+
+@pytest.fixture
+def root(_filled: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(_filled, tmp_path / "repo"))
 
 
 @pytest.fixture
