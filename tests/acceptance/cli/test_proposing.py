@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.files import write_record
+from tests.files import configure, write_record
 
 from orbit_registry.errors import InvalidRecordError
 from orbit_registry.formats.diff import unified_diff
@@ -237,3 +237,9 @@ def test_a_rule_that_is_shown_in_vain_asks_for_a_check(shell: Any) -> None:
     (entry,) = proposed(shell)
     assert entry["title"] == "R-7k3fq: showing it is not enough"
     assert entry["reason"].endswith("write a check into it (`orbit enforce try`)")
+
+
+def test_a_recommendation_about_an_inherited_record_is_no_note_on_an_own_one(shell: Any) -> None:
+    configure(shell.root, "extends: [{name: org, from: ../org}]\n")
+    shell("retro", "--loop", "L-1", "--summary", "x", "--recommend", "Follow org:ADR-0001 and retire ADR-0002 for it")
+    assert [entry["target"]["record"] for entry in proposed(shell)] == ["ADR-0002"]

@@ -55,6 +55,11 @@ def many(shell: Any, count: int, status: str = "active", at: datetime = NOW) -> 
         write_learning(shell.root, number, status=status, summary=f"Fact {number:05d} of many", created_at=stamp)
 
 
+def test_one_record_is_counted_in_words(shell: Any) -> None:
+    shutil.rmtree(shell.root / ".orbit/adrs")
+    assert [entry.what for entry in look(shell).findings if entry.topic == "store"] == ["1 record"]
+
+
 def test_a_healthy_workspace_has_no_finding(shell: Any) -> None:
     assert shell("sync")[0] == 0
     code, answer = shell.json("watchdog", "--once", "--strict")

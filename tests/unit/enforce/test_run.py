@@ -93,6 +93,15 @@ def test_of_equal_lines_the_added_one_is_new(project: Path) -> None:
     assert places(check(project, against="main")) == ["src/twice.py:3:1"]
 
 
+def test_a_line_that_a_long_file_repeats_is_old(project: Path) -> None:
+    """From 200 lines on, difflib takes a line that is often there for noise, unless it is told not to."""
+    lines = "".join(f"print(1)\nx = {number}\n" for number in range(150))
+    write(project, "src/long.py", lines)
+    commit(project, "Repeat")
+    write(project, "src/long.py", lines.replace("x = 7", "y = 7") + "print(1)\n")
+    assert places(check(project, against="main")) == ["src/long.py:301:1"]
+
+
 def test_against_a_base_an_old_allowance_that_allows_nothing_is_old(project: Path) -> None:
     comment = "# orbit: allow ADR-0001 because it printed\n"
     write(project, "src/quiet.py", comment + "x = 1\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.errors import InvalidRecordError, RefusedError
+from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.operations.adr import AddResult, NewAdr, update_adr
 from orbit_registry.registry import Registry
@@ -199,6 +199,12 @@ def test_a_body_takes_the_place_of_the_template_s_sections(registry: Registry) -
         assert body.strip() in text
         assert "_" not in text.partition("Context")[2]
         assert entry.has_cost
+
+
+@pytest.mark.parametrize("date", ["2026-W14-1", "2026-W14", "20260401", "2026-04-01T00:00", "2026-13", "2026-4-1"])
+def test_a_date_is_a_day_or_a_month(registry: Registry, date: str) -> None:
+    with pytest.raises(UsageError, match=f"'{date}' is not a date"):
+        registry.add_adr(NewAdr("Log in JSON", date=date, body=BODY))
 
 
 def test_an_amendment_is_dated_and_anchored_at_its_task(registry: Registry) -> None:

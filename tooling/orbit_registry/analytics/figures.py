@@ -59,9 +59,9 @@ def mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def percentile(ordered: Sequence[int], part: int) -> int:
-    """Return the value that so many per cent of sorted ones are below; 0 of none."""
-    return ordered[int(part / 100 * len(ordered))] if ordered else 0
+def percentile(ordered: Sequence[float], share: float) -> float:
+    """Return the least of sorted values that this share of them does not exceed; 0 of none."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0
 
 
 def rounded(value: float | None) -> float | None:

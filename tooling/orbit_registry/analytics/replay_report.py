@@ -283,7 +283,7 @@ def _citations(pairs: Citations) -> dict[str, object]:
 def _spread(values: Sequence[int]) -> dict[str, object]:
     ordered, total = sorted(values), sum(values)
     means = {"mean": ratio(total, len(values), 2), "mean_speaking": ratio(total, len(values) - values.count(0), 2)}
-    percentiles = {f"p{part}": percentile(ordered, part) for part in (50, 90, 99)}
+    percentiles = {f"p{part}": percentile(ordered, part / 100) for part in (50, 90, 99)}
     return {"total": total, **means, **percentiles, "most": max(ordered, default=0)}
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 
-from orbit_registry.analytics.figures import ratio
+from orbit_registry.analytics.figures import percentile, ratio
 from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.events import SYNCED
 from orbit_registry.workspace.event_log import LoggedEvent
@@ -57,7 +57,7 @@ class UsageSlice:
         """Return the milliseconds that this share of the calls did not exceed, three digits; None without calls."""
         if not self.times:
             return None
-        ms = sorted(self.times)[max(0, math.ceil(share * len(self.times)) - 1)]
+        ms = percentile(sorted(self.times), share)
         return round(ms, 1) if ms < _EXACT_MS else float(f"{ms:.3g}")
 
     @property

@@ -131,7 +131,7 @@ def _other_stores(workspace: Workspace) -> Iterator[Finding]:
             count = len(read_collection(open_workspace(root)).records)
         except OrbitError:
             continue  # it is another tool's
-        message = f"a second store holds {count} records, which nothing here reads, pushes or checks"
+        message = f"a second store holds {plural(count, 'record')}, which nothing here reads, pushes or checks"
         yield Finding("warning", "workspace", message, str(root / ORBIT), f"move its folders into {workspace.orbit}")
 
 
@@ -362,7 +362,7 @@ def _transcripts(
         yield Finding("warning", "transcript", message, "", step)
     for delivery in compared:
         if delivery.broken:
-            message = f"session {delivery.session}: {delivery.broken} lines with a block can't be read"
+            message = f"session {delivery.session}: {plural(delivery.broken, 'line')} with a block can't be read"
             yield Finding("warning", "transcript", message, str(delivery.path))
         if delivery.missing:
             yield _missing_finding(delivery)

@@ -92,10 +92,10 @@ def _store(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[
         hint = had if most else f"orbit adr new, or orbit learning new; if there were records {had}"
         yield Finding("problem", "store-empty", "there is no record", path, hint)
     elif most - count >= 3 and count < SHRUNKEN * most:
-        message = f"{count} records, and there were {most}"
+        message = f"{plural(count, 'record')}, and there were {most:,}"
         yield Finding("problem", "store-shrunken", message, path, "git log --stat -- .orbit")
     else:
-        yield Finding("ok", "store", f"{count} records", path)
+        yield Finding("ok", "store", plural(count, "record"), path)
     if count >= most:
         folder = Path(private_folder(str(workspace.root), "log"))
         write_atomic(folder / MEMORY, json.dumps({"records": count, "at": now.timestamp()}))
@@ -182,7 +182,8 @@ def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterato
     ]
     if old:
         names = listed([entry.id for entry in old], MOST_LISTED)
-        message = f"{len(old)} records have waited for review for more than {days} days: {names}"
+        count = plural(len(old), "record has", "records have")
+        message = f"{count} waited for review for more than {plural(days, 'day')}: {names}"
         yield Finding("warning", "queue-old", message, "", "orbit review")
 
 

@@ -46,7 +46,7 @@ class Change:
     def added_lines(self, path: str, text: str) -> set[int]:
         """Return the numbers of the lines of a file that it did not have before."""
         old, new = (text.removesuffix("\n").split("\n") for text in (self.texts.get(self.earlier[path], ""), text))
-        steps = SequenceMatcher(None, old, new).get_opcodes()
+        steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         return {line for what, _, _, start, end in steps if what != "equal" for line in range(start + 1, end + 1)}
 
 

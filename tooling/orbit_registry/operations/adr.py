@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from orbit_registry.formats.adr.file_names import FileName, is_decision_name, re
 from orbit_registry.formats.adr.model import AdrDocument, is_same_title
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import cost_in, new_document, template_from
-from orbit_registry.formats.adr.vocabulary import language_of
+from orbit_registry.formats.adr.vocabulary import is_iso_date, language_of
 from orbit_registry.formats.markdown import is_markdown, parse_markdown
 from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
@@ -188,10 +188,8 @@ def _refuse_missing_log(workspace: Workspace, log: str) -> None:
 
 def refuse_date(text: str) -> None:
     """Raise when a text is not a date as decisions write it: YYYY-MM-DD or YYYY-MM."""
-    try:
-        date.fromisoformat(text if len(text) == 10 else f"{text}-01")
-    except ValueError:
-        raise UsageError(f"{text!r} is not a date", hint="YYYY-MM-DD or YYYY-MM") from None
+    if not is_iso_date(text):
+        raise UsageError(f"{text!r} is not a date", hint="YYYY-MM-DD or YYYY-MM")
 
 
 def _new_files(

@@ -15,6 +15,7 @@ from itertools import chain
 
 from orbit_registry.analytics.stats import EventCounter
 from orbit_registry.errors import RefusedError
+from orbit_registry.formats.citations import find_citations
 from orbit_registry.formats.diff import Conflict, added_lines, apply_diff, digest_of, removes_lines, unified_diff
 from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.secrets import without_secrets
@@ -373,7 +374,6 @@ def _conflict_error(proposal: Record, path: str, conflict: Conflict, text: str, 
 FEWEST_SESSIONS = 2  # sessions with an error outside of a scope that make the scope too narrow
 FEWEST_FAILURES = 3  # failures after a learning was shown that ask for a rule or a check
 MOST_PATHS = 3
-_ID = re.compile(r"\b[A-Z]{1,4}-[0-9a-z]{4,12}\b")
 
 
 def record_drafts(workspace: Workspace, records: RecordSet, events: Iterable[LoggedEvent]) -> list[Draft]:
@@ -435,9 +435,9 @@ def _of_retro(
             elif differs is not None:
                 yield _record_note(learning, retro.id, f"{retro.id} says otherwise", f"{text}\n\n{differs}.")
     for text in content.recommendations:
-        for any_id in dict.fromkeys(_ID.findall(text)):
-            for record in records.with_id(any_id)[:1]:
-                if record.phase == "live" and record.kind.name not in ("retro", "proposal"):
+        for cited in dict.fromkeys(citation.id for citation in find_citations(text, workspace.kinds.id_forms)):
+            for record in records.with_id(cited)[:1]:
+                if not record.origin and record.phase == "live" and record.kind.name not in ("retro", "proposal"):
                     yield _record_note(record, retro.id, f"{retro.id} recommends", text)
 
 

@@ -157,16 +157,19 @@ _DATES = tuple(
 )
 
 _SLASHED = re.compile(r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])")
+_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")  # Python also reads a week: `2026-W14-1`
 _MARKS = "*_`{}[]()<>\"' \t\r\n"  # characters around a date
 
 
 def is_iso_date(text: str) -> bool:
     """Say whether `text` is a valid `YYYY-MM` or `YYYY-MM-DD`."""
+    if not _ISO_DATE.fullmatch(text):
+        return False
     try:
         datetime.date.fromisoformat(text if len(text) > 7 else f"{text}-01")
     except ValueError:
         return False
-    return len(text) in (7, 10)
+    return True
 
 
 def read_date(text: str, order: Order | None = None) -> str | None:

@@ -168,15 +168,11 @@ class MergedRecord:
     uid: str
     paths: dict[Side, str] = field(default_factory=dict)
     texts: dict[Side, str] = field(default_factory=dict)
+    ids: dict[Side, str] = field(default_factory=dict)
+    """The id on each side, as its file says: git may have followed a rename of its folder."""
     final: str = ""  # the id it has after the merge
     aliases: tuple[str, ...] = ()  # new names, where the merge itself gives it a new number
     reason: str = ""
-
-    def id_on(self, side: Side) -> str | None:
-        """Return the id the record has on a side, as its file says: git may have followed a rename of its folder."""
-        if side not in self.texts:
-            return None
-        return str((data_in(self.texts[side]) or {}).get("id") or self.paths[side].split("/")[-2])
 
     @property
     def home(self) -> str:
@@ -195,7 +191,7 @@ class MergedRecord:
     @property
     def is_renumbered(self) -> bool:
         """Say whether this merge gives the record a number that no side knew."""
-        return self.final not in {self.id_on(side) for side in self.paths}
+        return self.final not in self.ids.values()
 
     @property
     def side(self) -> Side:
@@ -210,7 +206,7 @@ class MergedRecord:
     @property
     def title(self) -> str:
         """The record's title on that side."""
-        return str(self.data.get("title") or self.id_on(self.side))
+        return str(self.data.get("title") or self.ids.get(self.side))
 
     @property
     def source(self) -> Mapping[str, object]:
@@ -227,12 +223,12 @@ class MergedRecords:
 
     def renames(self, side: Side) -> dict[str, str]:
         """Return what the ids of one side become."""
-        pairs = ((subject.id_on(side), subject.final) for subject in self.all)
-        return {old: new for old, new in pairs if old is not None and old != new}
+        pairs = ((subject.ids[side], subject.final) for subject in self.all if side in subject.ids)
+        return {old: new for old, new in pairs if old != new}
 
     def ids(self, side: Side) -> frozenset[str]:
         """Return the ids of these records on one side."""
-        return frozenset(record_id for subject in self.all if (record_id := subject.id_on(side)) is not None)
+        return frozenset(subject.ids[side] for subject in self.all if side in subject.ids)
 
 
 def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
@@ -276,6 +272,7 @@ def _add(by_uid: dict[str, MergedRecord], state: MergeState, kind: Kind, path: s
             text = state.text(side, side_path) if side_path else None
             if side_path and text is not None:
                 subject.paths[side], subject.texts[side] = side_path, text
+                subject.ids[side] = str((data_in(text) or {}).get("id") or side_path.split("/")[-2])
 
 
 def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
@@ -352,7 +349,7 @@ def assign_ids(
 
 
 def _merged_id(subject: MergedRecord) -> str:
-    base, ours, theirs = (subject.id_on(side) for side in SIDES)
+    base, ours, theirs = (subject.ids.get(side) for side in SIDES)
     if ours and theirs:
         return theirs if ours == base else ours
     return ours or theirs or base or ""

@@ -154,7 +154,7 @@ def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
     for subject in resolution.subjects.all:
         if subject.is_renumbered and subject.uid in resolution.drafted:
             document = resolution.documents.get(subject.uid)
-            names = (subject.title, subject.id_on(subject.side) or "", subject.final, subject.aliases)
+            names = (subject.title, subject.ids.get(subject.side) or "", subject.final, subject.aliases)
             yield Renumbered(subject.uid, *names, subject.final_path, document, subject.reason)
 
 

@@ -264,7 +264,7 @@ def _replace(
             if name in later:
                 earlier[name] = later[name]
             else:
-                earlier.pop(name)
+                earlier.pop(name, None)
 
 
 def _merged(base: object, ours: object, theirs: object, name: str, contested: list[str]) -> object:
@@ -432,7 +432,7 @@ def _record_text(resolution: Resolution, subject: MergedRecord, path: str) -> st
             return merge_records(base, ours, theirs, subject.kind, path)
         if base is not None and (ours or theirs) != base:
             keeper, remover = ("ours", "theirs") if ours is not None else ("theirs", "ours")
-            resolution.reasons[unmerged_path] = f"{remover} removed {subject.id_on('base')}, {keeper} changed it"
+            resolution.reasons[unmerged_path] = f"{remover} removed {subject.ids.get('base')}, {keeper} changed it"
             return None
         text = ours if ours is not None else theirs
         if text is not None:
@@ -466,7 +466,7 @@ def _with_final_ids(resolution: Resolution, subject: MergedRecord, side: Side) -
     if ids:
         meaning = _meaning_on(resolution, side, subject.texts.get("base"))
         text = rewrite_file(resolution.workspace, subject.paths[side], text, ids, meaning, DocumentMoves()).text
-    old = subject.id_on(side) or subject.final
+    old = subject.ids.get(side) or subject.final
     if old == subject.final:
         return text
     document = moved_document(subject.source, old, subject.final) if subject.is_renumbered else None
@@ -486,7 +486,7 @@ def _move_folder(resolution: Resolution, subject: MergedRecord, path: str) -> No
         if text is None or name == subject.paths[side]:
             continue
         if name.endswith(f"/{VOTES}"):
-            text = renamed_votes(text, subject.id_on(side) or "", subject.final)
+            text = renamed_votes(text, subject.ids.get(side) or "", subject.final)
         resolution.draft.put(target, text)
         resolution.created.add(target)
         resolution.came_from[target] = resolution.draft.came_from[target] = name
@@ -504,7 +504,7 @@ def merge_documents(resolution: Resolution) -> None:
         path = str(subject.source.get("path") or "")
         if not path or subject.uid not in resolution.drafted:
             continue
-        side, old = subject.side, subject.id_on(subject.side) or ""
+        side, old = subject.side, subject.ids.get(subject.side) or ""
         if not subject.is_renumbered:
             if not _is_log(resolution, path):
                 resolution.owners.setdefault(path, {name: name for name in resolution.subjects.ids(side)})
@@ -530,7 +530,7 @@ def _number_in(resolution: Resolution, subject: MergedRecord, path: str, target:
     text = resolution.draft.readable(path)
     if text is None:
         return
-    old = subject.id_on(subject.side) or ""
+    old = subject.ids.get(subject.side) or ""
     heading = str(subject.source["heading"]) if "heading" in subject.source else None
     numbered = renumbered_document(text, path, heading, subject.title, old, subject.final)
     try:
@@ -544,7 +544,7 @@ def _separate_documents(resolution: Resolution, subject: MergedRecord, path: str
     side = subject.side
     other: Side = "ours" if side == "theirs" else "theirs"
     mine, other_text = resolution.state.text(side, path), resolution.state.text(other, path)
-    old = subject.id_on(side) or ""
+    old = subject.ids.get(side) or ""
     if target == path or mine is None or other_text is None:
         resolution.reasons[path] = f"two decisions have one name; move {subject.final}'s away by hand"
         return
@@ -604,7 +604,7 @@ def _log_text(resolution: Resolution, side: Side, path: str) -> str:
         return text
     meaning = _meaning_on(resolution, side, resolution.state.text("base", path))
     for subject in resolution.subjects.all:
-        old = subject.id_on(side)
+        old = subject.ids.get(side)
         if old in renames and subject.source.get("path") == path:
             text = renumbered_document(text, path, old, subject.title, old or "", subject.final)
     forms = resolution.workspace.kinds.id_forms
