@@ -100,7 +100,8 @@ def earlier_names(context: CheckContext, document: Document, entry: AdrDocument)
 @check(
     "ORB703",
     Severity.ERROR,
-    "bring the file itself back, not a link to it; if it was renamed: `orbit adr backfill --moved OLD NEW`",
+    "bring the file back (no link); if renamed: `orbit adr backfill --moved OLD NEW`; "
+    "if deleted: delete the record's folder",
 )
 def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
     """The file that holds a record's text is not there."""
