@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Result = TypeVar("Result")
+ROW_GROUP = 8192  # rows of a part of a file that is read alone: small, for questions about one repository
 VIEWS_SQL = Path(__file__).with_name("views.sql")
 HINT = (
     "`SHOW TABLES` lists tables, `DESCRIBE records` columns; "

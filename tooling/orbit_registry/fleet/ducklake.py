@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.errors import LakeError, UsageError
-from orbit_registry.fleet.database import HEADS
+from orbit_registry.fleet.database import HEADS, ROW_GROUP
 from orbit_registry.fleet.lake import TABLES, TABLES_SQL, Bucket, Lake, Push
 from orbit_registry.fleet.store import Store
 from orbit_registry.snapshot.export import OFFLINE, duckdb, quoted
@@ -35,6 +35,7 @@ LONGEST_WAIT = 5.0  # seconds before the next attempt
 _EXTENSIONS = {"postgres": "postgres_scanner", "sqlite": "sqlite_scanner"}  # by the database of the catalogue
 _DISTURBED = re.compile(r"conflict|too many clients|connection slots|already exists|duplicate key|serializ", re.I)
 _UNREACHED = re.compile(r'Unable to connect to Postgres at ".*?": (?P<reason>[^\n]+)', re.DOTALL)
+OPTIONS = {"parquet_compression": "zstd", "parquet_row_group_size": ROW_GROUP}  # of files that are merged
 _COLUMNS = tuple(field.name for field in fields(Push) if field.name not in ("rows", "files"))
 PUSHES = "lake_pushes"
 NEWEST = "FROM lake.lake_pushes QUALIFY row_number() OVER (PARTITION BY repository ORDER BY sequence DESC) = 1"
@@ -262,6 +263,8 @@ class DuckLake(Lake):
 
     def _add_columns(self) -> None:
         existing = self._columns()
+        for option, value in OPTIONS.items() if not existing else ():
+            self.connection.execute(f"CALL lake.set_option('{option}', '{value}')")
         for table, columns in self._missing_columns().items():
             if table not in existing:
                 self.connection.execute(f"CREATE TABLE lake.{table} AS FROM memory.{table} LIMIT 0")

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from orbit_registry.errors import LakeError, RefusedError, UsageError
-from orbit_registry.fleet.database import add_state, add_tables, damage, memory_database
+from orbit_registry.fleet.database import ROW_GROUP, add_state, add_tables, damage, memory_database
 from orbit_registry.fleet.lake import (
     TABLES,
     TABLES_SQL,
@@ -326,6 +326,6 @@ def _write(lake: Lake, planned: Push, written: Mapping[str, Sequence[str]]) -> l
 
 
 def write_parquet(connection: duckdb.DuckDBPyConnection, select: str, file: Path) -> None:
-    """Write the rows of a question to a file; small groups of rows let one repository be read alone."""
+    """Write the rows of a question to a file."""
     target = quoted(str(file))
-    connection.execute(f"COPY ({select}) TO {target} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 8192)")
+    connection.execute(f"COPY ({select}) TO {target} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})")
