@@ -55,6 +55,13 @@ def test_slashes_are_read_where_they_are_clear(text: str, date: str | None) -> N
     assert read_date(text) == date
 
 
+@pytest.mark.parametrize(
+    ("text", "date"), [("30 Oct 18", "2018-10-30"), ("2018-Oct-05", "2018-10-05"), ("30 Foo 18", None)]
+)
+def test_a_month_in_words_needs_no_full_year(text: str, date: str | None) -> None:
+    assert read_date(text) == date
+
+
 def test_dates_of_a_folder_tell_their_order() -> None:
     dates = [("a", "17/04/2020"), ("a", "03/04/2020"), ("b", "04/17/2020"), ("c", "11/11/2020"), ("d", "2020-04-17")]
     assert date_orders(dates) == {"a": "day", "b": "month"}

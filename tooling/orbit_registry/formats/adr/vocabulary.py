@@ -150,7 +150,8 @@ _DATES = tuple(
         r"(?P<m>\d{1,2})[/-](?P<d>1[3-9]|2\d|3[01])[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
         r"0?(?P<d>\d{1,2})[/-]0?(?P<m>(?P=d))[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",  # either order says the same
         r"(?P<d>\d{1,2})\.[ ]?(?P<m>\d{1,2})\.[ ]?(?P<y>(?:19|20)\d\d)(?!\w)",
-        rf"(?P<d>\d{{1,2}})(?:st|[nr]d|th|er|º)?{_OF}(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
+        rf"(?P<d>\d{{1,2}})(?:st|[nr]d|th|er|º)?{_OF}(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)?\d\d)(?!\w)",
+        r"(?P<y>(?:19|20)\d\d)-(?P<m>[^\W\d_]{3,12})-(?P<d>\d{1,2})(?![\w-])",
         r"(?P<m>[^\W\d_]{3,12})\.?[ ](?P<d>\d{1,2})(?:st|[nr]d|th)?,?[ ](?P<y>(?:19|20)\d\d)(?!\w)",
         rf"(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
     )
@@ -210,6 +211,6 @@ def _read(text: str, at: int) -> tuple[str, int] | None:
         if match:
             parts = match.groupdict()
             month = parts["m"] if parts["m"].isdigit() else MONTH_OF.get(plain(parts["m"]), "")
-            iso = "-".join(part.zfill(2) for part in (parts["y"], month, parts.get("d") or "") if part)
+            iso = "-".join(part.zfill(2) for part in (f"20{parts['y']}"[-4:], month, parts.get("d") or "") if part)
             return (iso, match.end()) if month and is_iso_date(iso) else None
     return None
