@@ -44,7 +44,8 @@ const around = (text, isHit) => {
     while (last < hits.length && hits[last] < hits[first] + SNIPPET) last++;
     if (last - first > most) [best, most] = [hits[first], last - first];
   }
-  const start = best < SNIPPET / 2 ? 0 : text.indexOf(" ", best - 30) + 1;
+  const last = text.length > SNIPPET ? text.indexOf(" ", text.length - SNIPPET) + 1 : 0; // from there the rest fits
+  const start = best < SNIPPET / 2 ? 0 : Math.min(text.indexOf(" ", best - 30) + 1, last);
   const cut = text.slice(start, start + SNIPPET).trim();
   return `${start ? "…" : ""}${cut}${start + SNIPPET < text.length ? "…" : ""}`;
 };

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orbit_registry.search.search import snippet
+from orbit_registry.search.search import SNIPPET, snippet
 from orbit_registry.search.text import terms
 
 
@@ -17,3 +17,13 @@ from orbit_registry.search.text import terms
 )
 def test_it_begins_with_prose(text: str, line: str) -> None:
     assert snippet(text, set(terms("accepted users")), "Their title") == line
+
+
+def test_near_the_end_it_begins_at_a_word_and_fills_its_line() -> None:
+    text = f"{'word ' * 100}zebra"
+
+    line = snippet(text, set(terms("zebra")), "")
+
+    assert line.startswith("…word ")
+    assert line.endswith("word zebra")
+    assert 140 < len(line) <= SNIPPET

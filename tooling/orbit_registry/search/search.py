@@ -345,7 +345,7 @@ def snippet(text: str, query: set[str], title: str) -> str:
     around = max(places, key=lambda at: (sum(at <= other < at + room for other in places), -at), default=0)
     start = 0 if around < room // 2 else line.find(" ", max(around - 30, 0)) + 1
     if start + room >= len(line):
-        start = min(start, max(len(line) - room, 0))
+        start = min(start, line.find(" ", len(line) - room) + 1 if len(line) > room else 0)
     cut = line[start : start + room]
     return f"{'…' if start else ''}{cut.strip()}{'…' if start + room < len(line) else ''}"
 
