@@ -102,6 +102,10 @@ def test_a_replay_of_nothing_is_no_evidence(root: Path, git: Any) -> None:
     with pytest.raises(UsageError, match="shallow"):
         replayed(root.parent / "shallow")
     assert read_evidence(Registry.open(root).workspace) == {}
+    decide(root, ADVICE, date="2000-01-01")
+    git(root, "checkout", "-q", "--orphan", "none")
+    with pytest.raises(UsageError, match="no commit to replay"):
+        Registry.open(root).replay_check(NAME)
 
 
 def test_the_first_day_of_a_replay_is_whole(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

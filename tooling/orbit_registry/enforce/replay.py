@@ -100,6 +100,8 @@ def replay_check(workspace: Workspace, check: DecisionCheck, most: int = MOST_CO
         raise UsageError(message, hint="raise the level in the record, in a change that people review")
     if since and not _is_date(since):
         raise UsageError(f"`{since[:40]}` is not a date", hint="write it as 2025-01-31")
+    if workspace.git.head() is None:
+        raise UsageError("there is no commit to replay", hint="a replay reads the history that git has")
     if workspace.git.is_shallow:
         raise UsageError("the clone is shallow, so its history says too little", hint="`git fetch --unshallow`")
     start = since or era_of(check)

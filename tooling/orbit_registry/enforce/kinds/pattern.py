@@ -8,11 +8,14 @@ from typing import Any
 from orbit_registry.enforce.kind import CheckKind, Fields, Finder, InvalidCheckError, Match, NotRunError, match_at
 from orbit_registry.enforce.syntax import EXTENSIONS, SAME_PATTERNS, language_of
 
-DEEPEST = (2_000, 2_000, 280, 100)
-"""Nested brackets that a file may have, by the relations in one another that a rule looks for at any distance.
+MOST_BRACKETS = 2_000  # in one another: errors in a text take quadratic time
+DEEPEST = (1 << 30, 2_000, 280, 100)
+"""Levels that a tree may have, by the relations in one another that a rule looks for at any distance.
 
 Each such relation raises the power of the time: 5 of them take 13 s on 60 nested calls, these limits 1 s.
 """
+_LONGEST_LEAF = 40  # characters: nodes below it add few levels
+_MOST_EXAMINED = 10_000  # nodes: one in a line of 1 MB takes 40 µs
 _RELATIONS = ("has", "inside", "precedes", "follows")
 _LONGEST_REASON = 200
 _WORD = re.compile(r"\$*\w{3,}")
@@ -26,14 +29,24 @@ def parsed(text: str, language: str) -> Any:
         from ast_grep_py import SgRoot
     except ImportError:
         raise NotRunError("code patterns need ast-grep: install `orbit-registry[enforce]`") from None
-    check_depth(text, DEEPEST[0])
+    if sum(map(text.count, "([{")) > MOST_BRACKETS and _depth(text) > MOST_BRACKETS:
+        raise NotRunError(f"more than {MOST_BRACKETS:,} nested brackets")
     return SgRoot(text, language).root()
 
 
-def check_depth(text: str, most: int) -> None:
-    """Refuse a text with more nested brackets than are searched in bounded time."""
-    if sum(map(text.count, "([{")) > most and _depth(text) > most:
-        raise NotRunError(f"more than {most:,} nested brackets")
+def check_levels(root: Any, most: int) -> None:
+    """Refuse a tree with more levels than a rule searches in bounded time; a sum of many parts has as many."""
+    pending, examined = [(root, 1)], 0
+    while pending:
+        node, level = pending.pop()  # the deepest first
+        if level > most:
+            raise NotRunError(f"more than {most:,} levels of syntax, too many for the relations of the rule")
+        children = node.children()[: _MOST_EXAMINED - examined]
+        examined += len(children)
+        for child in children:
+            span = child.range()
+            if span.end.index - span.start.index > _LONGEST_LEAF:
+                pending.append((child, level + 1))
 
 
 def _make(fields: Fields, must: str) -> Finder:
@@ -61,8 +74,10 @@ def _make(fields: Fields, must: str) -> Finder:
     def find(path: str, text: str) -> Iterator[Match]:
         if needle and needle not in text:
             return
-        check_depth(text, DEEPEST[relations])
-        for node in parsed(text, language_of(path) or language).find_all(config=config):
+        root = parsed(text, language_of(path) or language)
+        if relations:
+            check_levels(root, DEEPEST[relations])
+        for node in root.find_all(config=config):
             span = node.range()
             yield match_at(text, span.start.index, span.end.index)
 
