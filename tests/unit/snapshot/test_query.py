@@ -58,43 +58,42 @@ def test_a_record_cannot_steer_the_terminal() -> None:
     assert max(map(len, output.splitlines())) < 140
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "INSERT INTO records SELECT * FROM records",
-        "DELETE FROM records",
-        "DROP TABLE records",
-        "UPDATE records SET title = 'x'",
-        "CREATE TABLE x (a INTEGER)",
-        "COPY records TO 'out.csv'",
-        "ATTACH 'other.duckdb'",
-        "INSTALL httpfs",
-        "SET enable_external_access = true",
-        "RESET lock_configuration",
-        "PRAGMA threads = 1",
-        "SELECT 1; SELECT 2",
-        "SELECT 1; DROP TABLE records",
-        "",
-        "-- nothing",
-        "SELECT * FROM read_csv('/etc/passwd')",
-        "SELECT * FROM '/etc/passwd'",
-        "SELECT * FROM glob('/*')",
-        "SELECT * FROM read_text('.orbit/config.yaml')",
-        "SELECT getenv('HOME')",
-        "SELECT * FROM no_such_table",
-        "SELECT FROM WHERE",
-    ],
-    ids=lambda sql: sql[:30],
+NO_QUESTIONS = (
+    "INSERT INTO records SELECT * FROM records",
+    "DELETE FROM records",
+    "DROP TABLE records",
+    "UPDATE records SET title = 'x'",
+    "CREATE TABLE x (a INTEGER)",
+    "COPY records TO 'out.csv'",
+    "ATTACH 'other.duckdb'",
+    "INSTALL httpfs",
+    "SET enable_external_access = true",
+    "RESET lock_configuration",
+    "PRAGMA threads = 1",
+    "SELECT 1; SELECT 2",
+    "SELECT 1; DROP TABLE records",
+    "",
+    "-- nothing",
+    "SELECT * FROM read_csv('/etc/passwd')",
+    "SELECT * FROM '/etc/passwd'",
+    "SELECT * FROM glob('/*')",
+    "SELECT * FROM read_text('.orbit/config.yaml')",
+    "SELECT getenv('HOME')",
+    "SELECT * FROM no_such_table",
+    "SELECT FROM WHERE",
 )
-def test_what_is_no_question_is_refused(filled: Any, sql: str) -> None:
+
+
+def test_what_is_no_question_is_refused(filled: Any) -> None:
     """Whatever would write, reach other files or change settings is one error with a hint; nothing changes."""
     before = filled.sync()
     content = before.path.read_bytes()
-    with pytest.raises(SnapshotError) as raised:
-        query(filled.workspace, sql)
-    assert raised.value.hint
-    assert before.path.read_bytes() == content
-    assert filled.sync().path == before.path
+    for sql in NO_QUESTIONS:
+        with pytest.raises(SnapshotError) as raised:
+            query(filled.workspace, sql)
+        assert raised.value.hint, sql
+        assert before.path.read_bytes() == content, sql
+        assert filled.sync().path == before.path, sql
     assert not (Path.cwd() / "out.csv").exists()
 
 
