@@ -85,7 +85,7 @@ def server() -> Iterator[Server]:
 
 
 @extension
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_pushes_at_once_lose_and_double_no_row(make_repository: MakeRepository, tmp_path: Path, server: Server) -> None:
     """They make the lake at once too, and need more connections than the server has."""
     shop, lake = make_repository("shop"), server.database()
