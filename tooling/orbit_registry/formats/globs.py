@@ -496,5 +496,5 @@ class GlobIndex(Generic[Key]):
         return [
             (self._keys[item], matched[item][1])
             for item in sorted(matched)
-            if not any(matches(glob, path) for glob in self._excludes.get(item, ()))
+            if item not in self._excludes or not any(matches(glob, path) for glob in self._excludes[item])
         ]
