@@ -7,7 +7,17 @@ from pathlib import PurePosixPath
 
 from orbit_registry.briefs.task_class import CLASSIFIER, COMMAND, TaskClass, class_of, resolve_task, why_unresolved
 from orbit_registry.errors import UsageError
-from orbit_registry.hook.context import BRIEF, CODE, DROPS, TRIGGERS, Context, Match, Selection, working_project
+from orbit_registry.hook.context import (
+    BRIEF,
+    CODE,
+    DROPS,
+    TRIGGERS,
+    VIA_PATH,
+    Context,
+    Match,
+    Selection,
+    working_project,
+)
 from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.index import ID, KIND, PATH, Index
 from orbit_registry.hook.project import session_of_process
@@ -194,7 +204,7 @@ def _match_data(match: Match, text: str) -> dict[str, object]:
 
 
 def _match_origin(query: str, glob: str) -> dict[str, str]:
-    if query.startswith("/"):
+    if query.startswith(VIA_PATH):
         return {"path": query[1:], "glob": glob}
     name = TRIGGERS.get(query[:1])
     return {name: query[1:]} if name is not None else {"way": query}

@@ -48,6 +48,8 @@ LIST = "\x1f"
 OPTIONS = "o"  # axis of the rejected options, each under the first word of its names; alone it says that there are any
 FORBIDDEN, FORBIDDEN_IN = "n", "n/"  # axes of words that checks forbid, and of the globs of the files
 REPLACED = "r"  # axis of what took the place of closed records, under each one's id and the paths of its texts
+NOTE_LINE, MORE_LINE = "\n  note: ", "\n  more: "
+"""What a teaser has between a record's headline, its note and the path of its full text."""
 PHRASES, EXACT = "\x1e", "="
 """What parts an option's names and the text that is shown; prefix of a name that only an import can mean."""
 _OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is not a file, a pipe, answers at once
@@ -79,7 +81,7 @@ class Row:
     def noted_teaser(self) -> str:
         """The text that is pushed, with the record's constraint or first consequence."""
         first, separator, more = self.values[TEASER].partition("\n")
-        return f"{first}\n  note: {self.values[NOTE]}{separator}{more}" if self.values[NOTE] else self.values[TEASER]
+        return f"{first}{NOTE_LINE}{self.values[NOTE]}{separator}{more}" if self.values[NOTE] else self.values[TEASER]
 
     def words(self, field: int) -> list[str]:
         """Return a field that is a list."""

@@ -4,14 +4,26 @@ A hook waits for it at each tool call, so it imports built-in modules only.
 """
 
 from orbit_registry.hook.context import (
+    AT_START,
     BRIEF,
+    BY_TEXT,
     CODE,
+    IN_PROJECT,
     PER_CALL,
     PER_SESSION,
     PROMPT,
     SESSION,
     TOOL,
     TRIAL,
+    VIA_CATEGORY,
+    VIA_COMMAND,
+    VIA_ERROR,
+    VIA_FORBIDDEN,
+    VIA_LINK,
+    VIA_OPTION,
+    VIA_PATH,
+    VIA_SUPERSEDED,
+    VIA_TAG,
     Context,
     Match,
     Selection,
@@ -29,6 +41,7 @@ from orbit_registry.hook.index import (
     GATE,
     ID,
     LINKS,
+    MORE_LINE,
     OPTIONS,
     PATH,
     PHASE,
@@ -74,10 +87,11 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     others: set[int] = set()
     _find_triggers(index, context, triggers, others)
     scores, by_words, misses = _find_by_words(index, context, triggers)
-    by_words |= {number: 1.0 for number, ways in triggers.items() if _has(ways, "~")}  # what has just failed is first
+    failed = (number for number, ways in triggers.items() if _has(ways, VIA_ERROR))
+    by_words |= dict.fromkeys(failed, 1.0)  # what has just failed is first
     options = _find_options(index, context, triggers, by_words)
     for number, (_, word, _) in context.breaks.items():
-        triggers.setdefault(number, []).append((f"%{word}", ""))
+        triggers.setdefault(number, []).append((f"{VIA_FORBIDDEN}{word}", ""))
         by_words[number] = 2.0
     fitting, drops, beyond = _narrow(index, context, triggers, scores, by_words)
     if options:
@@ -148,27 +162,28 @@ def _withhold(selection: Selection, holdout: int, session: str) -> None:
 
 def _find_triggers(index: "Index", context: Context, triggers: "Triggers", others: set[int]) -> None:
     """Add what leads to each record; `others` gets the numbers beyond the first `EXAMINED` of a path or category."""
-    led = [(f"/{path}", index.match(path)) for path in dict.fromkeys(context.paths)]
-    led += [(f"@{category}", index.hits_under("c", category)) for category in dict.fromkeys(context.categories)]
-    led += [(f"${purpose}", index.hits_under("k", purpose)) for purpose in _purposes(context)]
-    led += [(f"<{path}", index.hits_under(REPLACED, path)) for path in dict.fromkeys(context.paths)]
+    led = [(f"{VIA_PATH}{path}", index.match(path)) for path in dict.fromkeys(context.paths)]
+    led += [(f"{VIA_CATEGORY}{name}", index.hits_under("c", name)) for name in dict.fromkeys(context.categories)]
+    led += [(f"{VIA_COMMAND}{purpose}", index.hits_under("k", purpose)) for purpose in _purposes(context)]
+    led += [(f"{VIA_SUPERSEDED}{path}", index.hits_under(REPLACED, path)) for path in dict.fromkeys(context.paths)]
     for trigger, hits in led:
         for hit in hits[:EXAMINED]:
-            triggers.setdefault(hit >> 32, []).append((trigger, str(hit & 0xFFFFFFFF) if trigger[0] == "/" else ""))
+            at = str(hit & 0xFFFFFFFF) if trigger[0] == VIA_PATH else ""
+            triggers.setdefault(hit >> 32, []).append((trigger, at))
         others.update([hit >> 32 for hit in hits[EXAMINED:]])
     for tag in dict.fromkeys(context.tags):
         for hit in index.hits_under("t", tag):
-            triggers.setdefault(hit >> 32, []).append((f"#{tag}", ""))
+            triggers.setdefault(hit >> 32, []).append((f"{VIA_TAG}{tag}", ""))
     if context.error:
         for number, pattern in error_matches(index, context.error):
-            triggers.setdefault(number, []).append((f"~{pattern}", ""))
+            triggers.setdefault(number, []).append((f"{VIA_ERROR}{pattern}", ""))
     if context.surface == SESSION:
         for number, flags in enumerate(index.flags[: index.pushed].tolist()):
             if flags & BROAD:
-                triggers.setdefault(number, []).append(("project", ""))
+                triggers.setdefault(number, []).append((IN_PROJECT, ""))
     if context.surface in (SESSION, BRIEF):
         for hit in index.hits_under("g", ALWAYS):
-            triggers.setdefault(hit >> 32, []).append(("start", ""))
+            triggers.setdefault(hit >> 32, []).append((AT_START, ""))
 
 
 def _purposes(context: Context) -> "Sequence[str]":
@@ -192,7 +207,7 @@ def _find_by_words(
 
     is_prompt = context.surface == PROMPT
     names = replaced_names(context.text)
-    ranked = [(hit >> 32, 1.0, f"<{name}") for name in names for hit in index.hits_under(REPLACED, name)]
+    ranked = [(hit >> 32, 1.0, f"{VIA_SUPERSEDED}{name}") for name in names for hit in index.hits_under(REPLACED, name)]
     ranked += _in_force(index, records_by_words(index, context.text, FEWEST if is_prompt else 1)[:EXAMINED])
     scores = None if is_prompt else {number: score for number, score, _ in reversed(ranked)}
     misses = 0
@@ -218,10 +233,10 @@ def _in_force(index: "Index", ranked: "Sequence[tuple[int, float]]") -> "Iterato
     """Yield the number, the score and the trigger of each pushed record, and of what took the place of others."""
     for number, score in ranked:
         if number < index.pushed:
-            yield number, score, "text"
+            yield number, score, BY_TEXT
         elif (row := index.row(number)) is not None:
             for hit in index.hits_under(REPLACED, row.values[ID]):
-                yield hit >> 32, score, f"<{row.values[ID]}"
+                yield hit >> 32, score, f"{VIA_SUPERSEDED}{row.values[ID]}"
 
 
 def _find_options(index: "Index", context: Context, triggers: "Triggers", by_words: dict[int, float]) -> dict[int, int]:
@@ -232,7 +247,7 @@ def _find_options(index: "Index", context: Context, triggers: "Triggers", by_wor
 
     options = options_named(index, text, context.names)
     for number in options:
-        triggers.setdefault(number, []).append(("!", ""))
+        triggers.setdefault(number, []).append((VIA_OPTION, ""))
         by_words[number] = 1.0
     return options
 
@@ -245,7 +260,8 @@ def _show_options(fitting: "list[Match]", options: "Mapping[int, int]") -> None:
         if position is not None:
             option, match.text = option_line(match.row, position)
             match.key = f"{match.key}.{position + 1}"
-            match.triggers = [(f"!{option}", "") if trigger == "!" else (trigger, at) for trigger, at in match.triggers]
+            named = (f"{VIA_OPTION}{option}", "")
+            match.triggers = [named if trigger == VIA_OPTION else (trigger, at) for trigger, at in match.triggers]
 
 
 def _narrow(
@@ -282,7 +298,7 @@ def _narrow(
 def _text(row: "Row", triggers: "Sequence[tuple[str, str]]", now: float) -> str:
     """Return what is shown of a record other than its teaser; empty if that is shown."""
     text = _pointer_line(row, now)
-    names = [trigger[1:] for trigger, _ in triggers if trigger[0] == "<"]
+    names = [trigger[1:] for trigger, _ in triggers if trigger[0] == VIA_SUPERSEDED]
     if names:
         first, line_end, more = (text or row.teaser).partition("\n")
         text = f"{first} ({names[0]} was superseded by it){line_end}{more}"
@@ -292,7 +308,7 @@ def _text(row: "Row", triggers: "Sequence[tuple[str, str]]", now: float) -> str:
 def _pointer_line(row: "Row", now: float) -> str:
     """Return the line for a record that may be out of date or is not accepted; empty if its teaser is shown."""
     if row.values[PHASE] == "pending":
-        first, _, more = row.teaser.partition("\n  more: ")
+        first, _, more = row.teaser.partition(MORE_LINE)
         status = "no status stated" if row.values[STATUS] == "unknown" else f"status {row.values[STATUS]}"
         return f"{first} ({status}, so it may not hold: {more or row.values[PATH]})"
     if row.values[ENFORCED]:  # the gate sees to it: its name is enough
@@ -318,7 +334,8 @@ def _drop_reason(
     reason = bar_reason(row, context.now, context.project)
     if reason:
         return reason
-    if row.flags & BROAD and context.surface in (TOOL, PROMPT) and all(trigger[0] == "/" for trigger, _ in triggers):
+    by = {trigger[0] for trigger, _ in triggers}
+    if row.flags & BROAD and context.surface in (TOOL, PROMPT) and by <= {VIA_PATH}:
         return "broad"
     if context.agent and agents and context.agent not in agents:
         return "agent"
@@ -336,7 +353,7 @@ def _drop_reason(
     procedural = row.flags & PROCEDURAL or row.values[GATE] == "procedural"
     if procedural and context.task_class != CODE and not _helps_here(context, triggers):
         return "procedural"
-    if row.values[GATE] == BY_PATH and not any(trigger[0] == "/" or trigger == "project" for trigger, _ in triggers):
+    if row.values[GATE] == BY_PATH and VIA_PATH not in by and (IN_PROJECT, "") not in triggers:
         return "planning"
     if row.values[GATE] == LINKED and not _is_relevant_rule(row, context, triggers, scores):
         return "rule"
@@ -348,24 +365,24 @@ def _has(triggers: "Sequence[tuple[str, str]]", prefix: str) -> bool:
 
 
 def _helps_here(context: Context, triggers: "Sequence[tuple[str, str]]") -> bool:
-    if _has(triggers, "~") or _has(triggers, "$"):
+    if _has(triggers, VIA_ERROR) or _has(triggers, VIA_COMMAND):
         return True
     if context.surface != PROMPT:
         return False
     from orbit_registry.hook.question import asks_for_code
 
-    return ("text", "") in triggers or asks_for_code(context.text)
+    return (BY_TEXT, "") in triggers or asks_for_code(context.text)
 
 
 def _is_relevant_rule(
     row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "Mapping[int, float] | None"
 ) -> bool:
     by = {trigger[0] for trigger, _ in triggers}
-    direct = not by.isdisjoint("/=<%")
+    direct = not by.isdisjoint((VIA_PATH, VIA_LINK, VIA_SUPERSEDED, VIA_FORBIDDEN))
     if scores is None:
         return direct
-    is_own = ("project", "") in triggers or (context.project and row.values[PROJECT] == context.project)
-    led = direct or "#" in by or is_own
+    is_own = (IN_PROJECT, "") in triggers or (context.project and row.values[PROJECT] == context.project)
+    led = direct or VIA_TAG in by or is_own
     return bool(led) and scores.get(row.number, 0.0) >= context.min_relevance
 
 
@@ -379,13 +396,13 @@ def linked_rules(index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, 
         hits += index.hits_under("l", record_id) if is_linking else []
         for number in dict.fromkeys(hit >> 32 for hit in hits):
             if number not in here:
-                leading.setdefault(number, []).append((f"={record_id}", ""))
+                leading.setdefault(number, []).append((f"{VIA_LINK}{record_id}", ""))
     return leading
 
 
 def standing_reason(row: "Row", now: float) -> str:
     """Return why a record can't be in a file that an agent loads by path alone; empty if it can."""
-    reason = _drop_reason(row, Context(BRIEF, now), [("/", "")]) or ("stale" if row.doubt(now) else "")
+    reason = _drop_reason(row, Context(BRIEF, now), [(VIA_PATH, "")]) or ("stale" if row.doubt(now) else "")
     return reason or (row.values[PHASE] if row.values[PHASE] != "live" else "")
 
 

@@ -13,6 +13,7 @@ from orbit_registry.hook.context import (
     NAMED_TOKENS,
     PER_SESSION,
     PROCEDURAL_TOKENS,
+    VIA_LINK,
     Context,
     Match,
     Selection,
@@ -156,7 +157,7 @@ def apply_caps(
 
 
 def _is_linked(match: Match, visible: "set[str]") -> bool:
-    return any(trigger[0] == "=" and trigger[1:] in visible for trigger, _ in match.triggers)
+    return any(trigger[0] == VIA_LINK and trigger[1:] in visible for trigger, _ in match.triggers)
 
 
 def _rank(match: Match) -> tuple[bool, float, int, int]:

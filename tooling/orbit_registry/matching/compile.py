@@ -18,7 +18,7 @@ from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
 from orbit_registry.hook.forbidden_words import ANY_CASE, EXACT, GROUP
-from orbit_registry.hook.index import GLOBS, LIST, Index
+from orbit_registry.hook.index import GLOBS, LIST, MORE_LINE, Index
 from orbit_registry.hook.select import compiled_pattern
 from orbit_registry.model.freshness import WINDOWS, expires_at, stale_at
 from orbit_registry.model.rank import Order, microseconds, order_of, priority_of, vote_key
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 from orbit_registry.hook.purpose import purposes_in
 
 SYMBOL = "\x1c"  # prefix of a symbol among a record's globs
-MORE = "\n  more: "  # separator in a teaser between a record's line and the file with the full text
 
 
 class Part(NamedTuple):
@@ -75,7 +74,7 @@ def pack(
         for key in _keys(row):
             keyed[key].append(base)
         if flags_of & reader.PROCEDURAL or row[reader.GATE] == "procedural":
-            for purpose in purposes_in(row[reader.TEASER].partition(MORE)[0]):
+            for purpose in purposes_in(row[reader.TEASER].partition(MORE_LINE)[0]):
                 keyed[f"k{purpose}"].append(base)
         if row[reader.ERROR]:
             patterns[row[reader.ERROR]].append(base)
@@ -151,7 +150,7 @@ def _keys(row: Sequence[str]) -> list[str]:
     keys = [f"t{tag}" for tag in row[reader.TAGS].split(LIST)] if row[reader.TAGS] else []
     if row[reader.CATEGORY]:
         keys.append(f"c{row[reader.CATEGORY]}")
-    document = row[reader.TEASER].partition(MORE)[2]
+    document = row[reader.TEASER].partition(MORE_LINE)[2]
     if document and document != row[reader.PATH]:  # a path to a record's own file names the record
         keys.append(f"m{document}")
     if row[reader.GATE] == "always":
@@ -484,7 +483,7 @@ def _teaser(record: Record, origin: Origin) -> str:
     line = f"- [{record.id}] {safe(record.title)}"
     source = record.source
     more = source.path if source else record.path if origin.has_body or record.prose.strip() else ""
-    return f"{line}\n  more: {safe(more)}" if more else line
+    return f"{line}{MORE_LINE}{safe(more)}" if more else line
 
 
 def note_of(record: Record) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError, SnapshotError, WriteError
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import TRIGGERS, is_other_project, working_project
-from orbit_registry.hook.index import Index, Row
+from orbit_registry.hook.context import TRIGGERS, VIA_PATH, VIA_SUPERSEDED, VIA_TAG, is_other_project, working_project
+from orbit_registry.hook.index import MORE_LINE, Index, Row
 from orbit_registry.hook.select import linked_rules
 from orbit_registry.matching.compile import SYMBOL
 from orbit_registry.matching.personal import is_personal
@@ -47,7 +47,7 @@ class Match:
             "priority": int(self.row.values[reader.PRIORITY] or 0),
             "updated_at": _updated(self.row),
             "matched_by": [
-                {"path": target[1:], **_way(glob)} if target.startswith("/") else {TRIGGERS[target[0]]: target[1:]}
+                {TRIGGERS[target[0]]: target[1:], **(_way(glob) if target[0] == VIA_PATH else {})}
                 for target, glob in self.matched_by
             ],
         }
@@ -104,12 +104,12 @@ def match(
     for path in dict.fromkeys(project_path(path) for path in paths):
         for hit in index.match(path, everything):
             row = row_of(index, hit >> 32)
-            ways.setdefault(hit >> 32, []).append((f"/{path}", index.glob_of(row, hit)))
+            ways.setdefault(hit >> 32, []).append((f"{VIA_PATH}{path}", index.glob_of(row, hit)))
         for hit in index.hits_under(reader.REPLACED, path):
-            ways.setdefault(hit >> 32, []).append((f"<{path}", ""))
+            ways.setdefault(hit >> 32, []).append((f"{VIA_SUPERSEDED}{path}", ""))
     for tag in dict.fromkeys(name for tag_name in tags for name in workspace.config.names_of(tag_name)):
         for hit in index.hits_under("t", tag, everything):
-            ways.setdefault(hit >> 32, []).append((f"#{tag}", ""))
+            ways.setdefault(hit >> 32, []).append((f"{VIA_TAG}{tag}", ""))
 
     def valid_matches(ways: Mapping[int, Sequence[tuple[str, str]]]) -> list[Match]:
         matches: list[Match] = []
@@ -150,7 +150,7 @@ def row_of(index: Index, number: int) -> Row:
 def head_of(row: Row) -> dict[str, object]:
     """Return what JSON shows of a record of the index."""
     values = row.values
-    first, _, more = row.teaser.partition("\n  more: ")
+    first, _, more = row.teaser.partition(MORE_LINE)
     return {
         "id": values[reader.ID],
         "kind": values[reader.KIND],
@@ -179,7 +179,8 @@ def texts(matches: Sequence[Match]) -> str:
         lines += [first + state, *more_lines]
         for target, glob in entry.matched_by:
             by = f"symbol {glob.removeprefix(SYMBOL)}" if glob.startswith(SYMBOL) else glob
-            lines.append(f"  by {target[1:]}: {by}" if target[0] == "/" else f"  by {TRIGGERS[target[0]]} {target[1:]}")
+            via, name = target[0], target[1:]
+            lines.append(f"  by {name}: {by}" if via == VIA_PATH else f"  by {TRIGGERS[via]} {name}")
     return "\n".join(lines)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.index import LIST, Row
+from orbit_registry.hook.index import LIST, MORE_LINE, Row
 from orbit_registry.matching.compile import Origin, Part, part_of
 from orbit_registry.model.record import Record
 from orbit_registry.repository.guard import free_of_secrets
@@ -106,7 +106,7 @@ def personal_parts(workspace: Workspace, personal: Personal | None, project: Seq
         origin = Origin(state.st_mtime_ns, state.st_size, label=_PERSONAL)
         part = part_of(record, origin, half_life_days())
         row = list(part.row)
-        teaser = row[reader.TEASER].replace(f"\n  more: {ORBIT}/", f"\n  more: ~/{ORBIT}/")
+        teaser = row[reader.TEASER].replace(f"{MORE_LINE}{ORBIT}/", f"{MORE_LINE}~/{ORBIT}/")
         is_free = names.isdisjoint((row[reader.ID], _headline(row)))
         row[reader.TEASER] = teaser.replace("] ", "] (personal) ", 1)
         row[reader.PATH] = os.path.relpath(personal.home / record.path, workspace.root)
