@@ -141,3 +141,9 @@ def did_you_mean(word: str, choices: Iterable[str], quote: str = "") -> str:
 def plural(count: int, singular: str, plural_form: str = "") -> str:
     """Return a count with its noun: `1 record`, `1,200 records`."""
     return f"{count:,} {singular if count == 1 else plural_form or f'{singular}s'}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return the first names, and how many more there are: `a, b and 3 more`."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"

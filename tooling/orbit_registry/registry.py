@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from orbit_registry.enforce.coverage import Enforcement
     from orbit_registry.enforce.replay import Replay
     from orbit_registry.enforce.spec import DecisionCheck
-    from orbit_registry.enforce.trial import Trial
+    from orbit_registry.enforce.trial import CheckTrial
     from orbit_registry.matching import match as matches
     from orbit_registry.matching.explain import Verdict
     from orbit_registry.matching.match import Coverage
@@ -414,7 +414,7 @@ class Registry:
 
         return enforcement(self.workspace, self.collection.records)
 
-    def try_checks(self, name: str = "", file: str | None = None) -> Trial:
+    def try_checks(self, name: str = "", file: str | None = None) -> CheckTrial:
         """Run the checks of a record over the tree, or one (`ID/CHECK`), or those of a YAML file."""
         from orbit_registry.enforce.trial import record_of_file, try_checks
 

@@ -31,7 +31,7 @@ def shop(make_repository: MakeRepository, monkeypatch: pytest.MonkeyPatch) -> Pa
     """A repository that inherits from `org`, which decided on NATS and on PostgreSQL."""
     monkeypatch.setenv("ORBIT_ACTOR", "human")
     org = make_repository("org")
-    decision = "[Plan](../plan.md), [data](0001-x.md), ADR-0001."
+    decision = "[Plan](../plan.md), [data](0001-x.md?plain=1), ADR-0001."
     text = f"# 2. Send messages over NATS\n\nStatus: Accepted\n\n## Decision\n\n{decision}\n"
     write(org, "docs/adr/0002-nats.md", text)
     fields = {"title": "Send messages over NATS", "status": "accepted", "source": {"path": "docs/adr/0002-nats.md"}}

@@ -6,7 +6,7 @@ import pytest
 from tests.files import commit
 
 from orbit_registry.capture.candidates import _states_finding, reads_as_instruction
-from orbit_registry.capture.patterns import Finding, Observer, Pattern
+from orbit_registry.capture.patterns import Lesson, Observer, Pattern
 from orbit_registry.capture.project import Project, ProjectCommand, read_command
 from orbit_registry.capture.turns import Step, Turn
 from orbit_registry.registry import Registry
@@ -148,8 +148,8 @@ def test_an_error_pattern_names_the_program(project: Project, command: str, text
     assert finding.error_pattern == pattern
 
 
-def make_finding(summary: str, pattern: Pattern = "command") -> Finding:
-    return Finding(pattern, "s", summary, "", 1)
+def make_finding(summary: str, pattern: Pattern = "command") -> Lesson:
+    return Lesson(pattern, "s", summary, "", 1)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.formats.untrusted import HIDDEN, inert_line, inert_text
+from orbit_registry.formats.untrusted import HIDDEN, cut, inert_line, inert_text
 
 
 def test_hidden_characters_are_removed() -> None:
@@ -38,3 +38,8 @@ def test_mail_addresses_and_home_folders_are_removed(clean: Any, text: str, expe
 def test_a_long_run_of_letters_is_read_in_one_pass() -> None:
     text = "a." * 200_000 + "@"
     assert inert_text(text) == text
+
+
+@pytest.mark.parametrize(("text", "expected"), [("12345", "12345"), ("123456", "1234…"), ("123 56", "123…")])
+def test_a_cut_text_has_no_more_than_its_length(text: str, expected: str) -> None:
+    assert cut(text, 5) == expected

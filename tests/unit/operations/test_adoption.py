@@ -148,7 +148,7 @@ def test_an_address_in_the_own_repository_is_its_document(
 ) -> None:
     git(workspace.root, "remote", "add", "origin", remote)
     targets = Targets([RecordLocation("ADR-0001", "docs/adr/0001-a.md", 1)], workspace.git.web_addresses())
-    url = "https://example.org/team/queue/blob/main/docs/adr/0001-a.md"
+    url = "https://example.org/team/queue/blob/main/docs/adr/0001-a.md?plain=1"
     relation = Relation("supersedes", url, Position(1, 1), Span(0, 1), url)
     assert targets.find("docs/adr/0002-b.md", relation)[0] == ids
 

@@ -10,6 +10,7 @@ from orbit_registry.analytics.figures import percent, percentile, ratio
 from orbit_registry.analytics.history import History, load_history
 from orbit_registry.analytics.replay import BY_ID, NameResolver, Replay, ReplayedCommit
 from orbit_registry.analytics.stats import UsageSlice
+from orbit_registry.errors import listed
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.context import DROPS
 from orbit_registry.model.record import Record
@@ -263,9 +264,8 @@ class Report:
         for never_reason, label in NEVER.items():
             missed = [records[uid] for uid, uid_reason in tally.never.items() if uid_reason == never_reason]
             if missed:
-                listed = ", ".join(record.id for record in sorted(missed, key=lambda record: record.sort_key)[:LISTED])
-                more = f" and {len(missed) - LISTED} more" if len(missed) > LISTED else ""
-                yield f"  never shown, {label}: {listed}{more}"
+                ids = [record.id for record in sorted(missed, key=lambda record: record.sort_key)]
+                yield f"  never shown, {label}: {listed(ids, LISTED)}"
 
 
 def _citations(pairs: Citations) -> dict[str, object]:

@@ -12,10 +12,10 @@ from orbit_registry.hook.context import (
     CODE,
     DROPS,
     TRIGGERS,
-    VIA_PATH,
     Context,
     Match,
     Selection,
+    Via,
     working_project,
 )
 from orbit_registry.hook.events import Event, append
@@ -204,7 +204,7 @@ def _match_data(match: Match, text: str) -> dict[str, object]:
 
 
 def _match_origin(query: str, glob: str) -> dict[str, str]:
-    if query.startswith(VIA_PATH):
+    if query.startswith(Via.PATH):
         return {"path": query[1:], "glob": glob}
     name = TRIGGERS.get(query[:1])
     return {name: query[1:]} if name is not None else {"way": query}

@@ -10,7 +10,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line, inert_text
 from orbit_registry.hook import events
@@ -293,7 +293,7 @@ def _section(name: str, entries: Any, form: str = "") -> list[str]:
         return [f"{name}: {entries or 'none'}"]
     lines = []
     for entry in entries:
-        tries = f"{entry['attempts']} attempt{'' if entry['attempts'] == 1 else 's'}" if "{tries}" in form else ""
+        tries = plural(entry["attempts"], "attempt") if "{tries}" in form else ""
         lines.append(form.format(**entry, tries=tries) if form else _words(entry))
     return [f"{name}:", *(f"  {line}" for line in lines)]
 

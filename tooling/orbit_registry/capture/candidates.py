@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from orbit_registry.capture.patterns import Finding
+from orbit_registry.capture.patterns import Lesson
 from orbit_registry.checks.duplicates import Neighbour, near_duplicates, refusing_copies, says_the_same
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.formats.secrets import find_secrets
@@ -42,7 +42,7 @@ class Provenance:
     transcript: str
     commit: str = ""
 
-    def as_data(self, finding: Finding) -> dict[str, object]:
+    def as_data(self, finding: Lesson) -> dict[str, object]:
         """Return the `provenance` field of a record made from a finding."""
         source = {"command": "tool", "correction": "user"}.get(finding.pattern, self.source)
         source = self.source if self.source == "web" else source
@@ -68,7 +68,7 @@ class CandidateResult:
 
 
 def propose(
-    workspace: Workspace, records: Iterable[Record], findings: Sequence[tuple[Finding, Provenance]],
+    workspace: Workspace, records: Iterable[Record], findings: Sequence[tuple[Lesson, Provenance]],
     recalled: Iterable[str] = (), *, sources: Sequence[str] = (), dry_run: bool = False,
 ) -> CandidateResult:  # fmt: skip
     """Add findings as pending learnings; `recalled` are lines that the sessions were shown, `sources` ids for links."""
@@ -102,7 +102,7 @@ def _plain(text: str) -> str:
 
 
 def _candidate(
-    workspace: Workspace, existing: Sequence[Record], finding: Finding, provenance: Provenance, recalled: Sequence[str],
+    workspace: Workspace, existing: Sequence[Record], finding: Lesson, provenance: Provenance, recalled: Sequence[str],
     sources: Sequence[str], *, dry_run: bool,
 ) -> Candidate:  # fmt: skip
     texts = (finding.summary, finding.body, finding.error_pattern, *finding.paths, *finding.inputs)
@@ -137,7 +137,7 @@ def _refuse_duplicates(near: Iterable[Neighbour]) -> None:
             raise _KnownError("was rejected" if neighbour.record.is_rejected else "is known")
 
 
-def _existing_record(workspace: Workspace, existing: Sequence[Record], finding: Finding) -> Record | None:
+def _existing_record(workspace: Workspace, existing: Sequence[Record], finding: Lesson) -> Record | None:
     stale: Record | None = None
     for record in existing:
         provenance = record.data.get("provenance")
@@ -159,7 +159,7 @@ def _existing_record(workspace: Workspace, existing: Sequence[Record], finding: 
     return stale
 
 
-def _states_finding(summary: str, finding: Finding) -> bool:
+def _states_finding(summary: str, finding: Lesson) -> bool:
     """Compare headlines: our own word for word, those of a program by two thirds of the shorter one's words."""
     if finding.pattern != "command":
         return _plain(summary) == _plain(finding.summary)
@@ -167,7 +167,7 @@ def _states_finding(summary: str, finding: Finding) -> bool:
 
 
 def _fields(
-    workspace: Workspace, finding: Finding, provenance: Provenance, old: Record | None, sources: Sequence[str]
+    workspace: Workspace, finding: Lesson, provenance: Provenance, old: Record | None, sources: Sequence[str]
 ) -> dict[str, object]:
     scope = {"paths": list(finding.paths), "symbols": list(finding.symbols)}
     evidence = [{"kind": "session", "reference": provenance.session}] if provenance.session else []

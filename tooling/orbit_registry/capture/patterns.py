@@ -17,7 +17,7 @@ from orbit_registry.capture.project import PURPOSE_PHRASES, Project, ProjectComm
 from orbit_registry.capture.turns import Step, Turn
 from orbit_registry.formats.yaml import load
 from orbit_registry.hook.purpose import SCRIPTS
-from orbit_registry.hook.select import compiled_pattern, contains_pattern, normalized
+from orbit_registry.hook.select import compiled_pattern, contains_pattern, folded
 
 Pattern = Literal["recovery", "sequence", "discovery", "fact", "command", "correction"]
 MOST_KEYS = 500  # limit of each thing that is counted
@@ -75,7 +75,7 @@ _UNTOLD = _Form(re.compile(""), UNKNOWN, "")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Lesson:
     """Lesson of a session; a later finding about the same `subject` may replace it."""
 
     pattern: Pattern
@@ -124,8 +124,8 @@ class Observer:
         self._worked: Counter[ProjectCommand] = Counter()
         self._orders: Counter[tuple[ProjectCommand, ...]] = Counter()
         self._sought: dict[str, set[int]] = {}
-        self._facts: dict[str, Finding] = {}
-        self._rules: dict[str, Finding] = {}
+        self._facts: dict[str, Lesson] = {}
+        self._rules: dict[str, Lesson] = {}
         self._turn = 0
         self._now: list[_Stumble] = []  # those that this turn recovered from
 
@@ -135,7 +135,7 @@ class Observer:
         for rule in turn.rules[: MOST - len(self._rules)]:
             paths = self._project.paths_in(rule)
             body = "A person said so in a session."
-            finding = Finding("correction", f"said:{rule[:200]}", rule, body, 20, rule, paths, procedural=False)
+            finding = Lesson("correction", f"said:{rule[:200]}", rule, body, 20, rule, paths, procedural=False)
             self._rules.setdefault(rule, finding)
         if turn.rejected:
             self._open.clear()
@@ -272,14 +272,14 @@ class Observer:
             if subject not in self._facts and len(self._facts) < MOST_KEYS and "/" in path:
                 summary, inputs = self._project.imports(path)
                 if summary:
-                    self._keep(Finding("fact", subject, summary, "", 1, summary, (_below(path),), inputs))
+                    self._keep(Lesson("fact", subject, summary, "", 1, summary, (_below(path),), inputs))
         tests, sources = [path for path in there if _is_test(path)], [path for path in there if not _is_test(path)]
         for test, source in product(tests[:3], sources[:3]):
             summary, count = self._project.test_place(source, test)
             if summary:
                 subject, body = f"layout:{PurePosixPath(source).suffix}", f"So it is for {count} tests."
                 scope = (_below(source), _below(test))
-                self._keep(Finding("fact", subject, summary, body, 2, summary, scope, (), (test,)))
+                self._keep(Lesson("fact", subject, summary, body, 2, summary, scope, (), (test,)))
         new = [path for path in there if path not in self._project.files]
         old = [path for path in there if path in self._project.files]
         for path, other in product(new[:3], old[:5]):
@@ -288,13 +288,13 @@ class Observer:
                 summary = f"A new file in `{folder}/` is registered in `{other}`."
                 subject, body = f"registration:{folder}", f"`{other}` names {count} of its files."
                 below = (f"{folder}/**",)
-                self._keep(Finding("fact", subject, summary, body, 3, summary, below, (other,), (other,)))
+                self._keep(Lesson("fact", subject, summary, body, 3, summary, below, (other,), (other,)))
 
-    def _keep(self, finding: Finding) -> None:
+    def _keep(self, finding: Lesson) -> None:
         if len(self._facts) < MOST_KEYS:
             self._facts.setdefault(finding.subject, finding)
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Lesson]:
         """Return the findings, the weightiest first."""
         findings = [
             *self._rules.values(),
@@ -319,7 +319,7 @@ class Observer:
             for purpose, stumble in self._open.items() if purpose not in self._recovered and stumble.fault != UNKNOWN
         ]  # fmt: skip
 
-    def _recoveries(self) -> Iterator[Finding]:
+    def _recoveries(self) -> Iterator[Lesson]:
         for purpose, (stumble, way, count) in self._recovered.items():
             is_same = stumble.way.words == way.words
             good, bad = (f"`{_in_folder(entry) if is_same else entry.words}`" for entry in (way, stumble.way))
@@ -333,19 +333,19 @@ class Observer:
             else:
                 summary = f"{phrase} with {good}; {bad} fails here: {stumble.fault}."
                 body = f"{bad} failed and {good} worked after it, {often}; no file was changed between."
-            yield Finding(
+            yield Lesson(
                 "recovery", f"run:{purpose}", summary, body, 10 + count, good, _scope(stumble.paths, self._project),
                 self._project.inputs_of(way), error_pattern=stumble.error_pattern,
             )  # fmt: skip
 
-    def _test_runner(self) -> Iterator[Finding]:
+    def _test_runner(self) -> Iterator[Lesson]:
         tests = [(count, way.words, way) for way, count in self._worked.items() if way.purpose == "test"]
         count, words, way = max(tests, key=lambda entry: entry[:2], default=(0, "", None))
         if way is not None and count >= FEWEST_TURNS:
             summary, body = f"{PURPOSE_PHRASES['test']} with `{words}`.", f"So it worked {count} times."
-            yield Finding("fact", "run:test", summary, body, 5, f"`{words}`", (), self._project.inputs_of(way))
+            yield Lesson("fact", "run:test", summary, body, 5, f"`{words}`", (), self._project.inputs_of(way))
 
-    def _sequences(self) -> Iterator[Finding]:
+    def _sequences(self) -> Iterator[Lesson]:
         for order, count in self._orders.most_common(1):
             if count < FEWEST_TURNS:
                 return
@@ -353,9 +353,9 @@ class Observer:
             summary = f"After a change of code {words} are run."
             body = f"So it was in {count} turns that were accepted."
             inputs = tuple(dict.fromkeys(path for way in order for path in self._project.inputs_of(way)))
-            yield Finding("sequence", "order", summary, body, 4, summary, (), inputs)
+            yield Lesson("sequence", "order", summary, body, 4, summary, (), inputs)
 
-    def _discoveries(self) -> Iterator[Finding]:
+    def _discoveries(self) -> Iterator[Lesson]:
         often = sorted(((len(turns), name) for name, turns in self._sought.items()), reverse=True)
         for count, name in often[:5]:
             if count < FEWEST_TURNS:
@@ -363,7 +363,7 @@ class Observer:
             path = self._project.definition(name)
             if path:
                 summary, body = f"`{name}` is defined in `{path}`.", f"It was looked for in {count} turns."
-                yield Finding(
+                yield Lesson(
                     "discovery", f"where:{name}", summary, body, 2 + count, summary, (), (path,), (path,),
                     (f"{path}::{name}",),
                 )  # fmt: skip
@@ -372,7 +372,7 @@ class Observer:
 
 def _error_pattern(text: str, words: str, program: str) -> str:
     words = words.rstrip("*")
-    lines = [normalized(line) for line in text.splitlines()] if words else []
+    lines = [folded(line) for line in text.splitlines()] if words else []
     for pattern in (f"{program}: {words}", f"{program}*{words}", f"{words}: {program}", f"{words}*{program}"):
         if any(contains_pattern(compiled_pattern(pattern), line) for line in lines):
             return pattern

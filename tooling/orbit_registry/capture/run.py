@@ -15,7 +15,7 @@ from typing import Any
 
 from orbit_registry.agents.agent import newest_first, open_transcript, transcript_readers
 from orbit_registry.capture.candidates import Candidate, Provenance, propose
-from orbit_registry.capture.patterns import Finding, Observer
+from orbit_registry.capture.patterns import Lesson, Observer
 from orbit_registry.capture.project import Project
 from orbit_registry.capture.transcripts import Progress, entries_in
 from orbit_registry.capture.turns import Session, Turn, turns
@@ -50,8 +50,8 @@ def _safe(text: str) -> str:
 
 
 def _ask_program(
-    workspace: Workspace, turns_data: Sequence[TurnData], findings: Sequence[Finding], session: str
-) -> list[Finding]:
+    workspace: Workspace, turns_data: Sequence[TurnData], findings: Sequence[Lesson], session: str
+) -> list[Lesson]:
     words = workspace.config.setting("capture", "command")
     if not words or not turns_data:
         return []
@@ -76,13 +76,13 @@ def _ask_program(
     return [_finding(candidate) for candidate in listed[:MOST_ANSWERED] if candidate["summary"].strip()]
 
 
-def _finding(candidate: Mapping[str, object]) -> Finding:
+def _finding(candidate: Mapping[str, object]) -> Lesson:
     summary = inert_line(str(candidate["summary"]))  # with a secret, the finding is dropped later
     body = inert_line(text) if isinstance(text := candidate.get("body"), str) else ""
     paths, inputs = _words(candidate.get("paths")), _words(candidate.get("inputs"))
     is_procedural = candidate.get("procedural") is True
     subject = f"said:{summary[:200]}"
-    return Finding("command", subject, summary, body, 1, paths=paths, inputs=inputs, procedural=is_procedural)
+    return Lesson("command", subject, summary, body, 1, paths=paths, inputs=inputs, procedural=is_procedural)
 
 
 def _words(value: object) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ def _words(value: object) -> tuple[str, ...]:
 OnProgress = Callable[[int], None]
 READERS = transcript_readers("entries")
 EVENTS = "events"
-SourcedFinding = tuple[Finding, Provenance]
+SourcedFinding = tuple[Lesson, Provenance]
 MOST_TRIED = 200  # entries that are read to detect the agent
 _SESSION = re.compile(r"[\w.:@-]{1,200}", re.ASCII)
 """Session ids that a record may hold: a transcript may contain anything."""

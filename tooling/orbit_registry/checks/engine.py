@@ -9,7 +9,7 @@ from functools import partial
 
 from orbit_registry.checks.check import Announce, run_checks
 from orbit_registry.checks.context import Files, Inputs, collect_inputs, load_context, record_count
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, listed
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_row, to_row
 from orbit_registry.operations.freshness.evaluate import expiring_today
 from orbit_registry.repository.baseline import (
@@ -220,8 +220,8 @@ def _folded(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     notes = [finding for finding in diagnostics if finding.code == "ORB410" and _UNREVIEWED.match(finding.message)]
     if len(notes) <= _MOST_UNREVIEWED:
         return diagnostics
-    ids = ", ".join(str(diagnostic.record) for diagnostic in notes[:3])
-    message = f"{len(notes)} records that agents made are live without review: {ids} and {len(notes) - 3} more"
+    ids = listed([str(diagnostic.record) for diagnostic in notes], 3)
+    message = f"{len(notes)} records that agents made are live without review: {ids}"
     hint = "approve the change only if you approve the records; `orbit check --all` lists each"
     note = Diagnostic(notes[0].code, notes[0].severity, message, Location(ORBIT), hint)
     folded = set(notes)

@@ -60,7 +60,7 @@ from orbit_registry.render.hits import (
     show_commands,
 )
 from orbit_registry.render.records import ORDERS, in_order, record_data, records_table, vote_data
-from orbit_registry.repository.votes import BROKEN, half_life_days
+from orbit_registry.repository.votes import BROKEN
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import fields_of
 from orbit_registry.workspace.author import Review, acting_role
@@ -509,7 +509,6 @@ def _sync_command(kind: Kind) -> click.Command:
     @format_option
     def sync(output: str) -> None:
         registry = open_registry()
-        half_life_days()
         folder = f"{registry.workspace.relative(registry.workspace.folder_of(kind))}/"
         every = registry.collection.problems
         problems = [problem for problem in every if f"{problem.location.path}/".startswith(folder)]

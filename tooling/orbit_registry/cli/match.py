@@ -16,7 +16,7 @@ from orbit_registry.cli.output import (
     print_note,
 )
 from orbit_registry.errors import UsageError, plural
-from orbit_registry.formats.untrusted import one_line
+from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.workspace.journal import unified_diff
 
 
@@ -87,7 +87,7 @@ def explain(path: str, project: str, output: str) -> None:
         print_note(f"there is no file {path}")
     checks = registry.checks_of_file(from_root(registry, path))
     lines = lines or ["no record applies"]
-    lines += [f"  checked by {check.name} ({check.level}): {one_line(check.say)}" for check in checks]
+    lines += [f"  checked by {check.name} ({check.level}): {escaped_line(check.say)}" for check in checks]
     data = {
         "verdicts": [verdict.as_data() for verdict in verdicts],
         "checks": [{"name": check.name, "level": check.level, "say": check.say} for check in checks],
@@ -147,7 +147,7 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
     for path, proposals in suggestions.items():
         for proposal in proposals:
             head = f"# {records[path].id}: {proposal.glob} ({plural(proposal.files, 'file')})"
-            lines.append(one_line(f"{head}: {'; '.join(proposal.reasons)}"))
+            lines.append(escaped_line(f"{head}: {'; '.join(proposal.reasons)}"))
     none = sum(not proposals for proposals in suggestions.values())
     diff = unified_diff(changes)
     end = f"# {plural(len(changes), 'record')} {'changed' if write else 'would change: `--apply` writes it'}"

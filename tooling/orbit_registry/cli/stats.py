@@ -18,7 +18,7 @@ from orbit_registry.analytics.report import stats as counted
 from orbit_registry.analytics.stats import Tally, UsageSlice
 from orbit_registry.cli.output import emit, format_option, open_registry
 from orbit_registry.errors import UsageError, plural
-from orbit_registry.formats.untrusted import visible
+from orbit_registry.formats.untrusted import cut, visible
 from orbit_registry.hook.events import NAME, NAMES
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.event_log import LogScan, follow, log_files, rows_in
@@ -315,5 +315,4 @@ def _event_line(row: Mapping[str, Any]) -> str:
 
 def _short(value: object) -> str:
     plain = ",".join(map(str, value)) if isinstance(value, list) else value
-    text = plain if isinstance(plain, str) else json.dumps(plain)
-    return text if len(text) <= 80 else f"{text[:79]}…"
+    return cut(plain if isinstance(plain, str) else json.dumps(plain), 80)

@@ -12,13 +12,13 @@ from typing import Literal
 
 from orbit_registry.analytics.stats import EventCounter, Tally
 from orbit_registry.capture.transcripts import DELIVERY_READERS, Delivery, deliveries, events_by_session, without_event
-from orbit_registry.errors import GitStoppedError, OrbitError, plural
+from orbit_registry.errors import GitStoppedError, OrbitError, listed, plural
 from orbit_registry.hook.index import MISSING, Index
 from orbit_registry.hook.project import index_file
 from orbit_registry.install import install as installation
 from orbit_registry.install import trial
 from orbit_registry.install.install import HookState
-from orbit_registry.install.trial import Cost, Trial
+from orbit_registry.install.trial import Cost, HookTrial
 from orbit_registry.matching.compile import is_whole
 from orbit_registry.matching.sync import open_index
 from orbit_registry.operations.init import DRIVER, attributes, has_logs, project_files
@@ -61,12 +61,6 @@ class Finding:
 def counts(findings: Sequence[Finding]) -> dict[str, int]:
     """Return the number of findings of each level."""
     return {level: sum(finding.level == level for finding in findings) for level in LEVELS}
-
-
-def listed(names: Sequence[str], most: int) -> str:
-    """Return the first names, and how many more there are."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 LIBRARIES = ("duckdb", "ryaml", "jsonschema-rs", "click", "rich")
@@ -217,7 +211,7 @@ COSTLY = 2.0
 class Hooks:
     """Installed hooks that were tried, with the result and cost of each."""
 
-    tried: list[tuple[HookState, Trial]] = field(default_factory=list)
+    tried: list[tuple[HookState, HookTrial]] = field(default_factory=list)
     costs: list[tuple[HookState, Cost]] = field(default_factory=list)
 
     def as_data(self) -> list[dict[str, object]]:

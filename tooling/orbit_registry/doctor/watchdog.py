@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from orbit_registry.checks.rules.loop import TURN_END, LoopLog, loop_log, turns
-from orbit_registry.doctor.examine import Finding, counts, listed
-from orbit_registry.errors import OrbitError, plural
+from orbit_registry.doctor.examine import Finding, counts
+from orbit_registry.errors import OrbitError, listed, plural
 from orbit_registry.hook.events import DISPATCHED, RETRIEVAL, SYNCED
 from orbit_registry.hook.index import Index
 from orbit_registry.hook.project import private_folder

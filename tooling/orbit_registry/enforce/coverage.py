@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from orbit_registry.enforce.kind import Survey, Tree
 from orbit_registry.enforce.run import tree_of
 from orbit_registry.enforce.spec import DecisionCheck, checks_of
+from orbit_registry.errors import listed
 from orbit_registry.model.record import Record
 from orbit_registry.workspace.workspace import Workspace
 
@@ -71,8 +72,7 @@ class Enforcement:
         unclassified = [row for row in self.classes if row.name == "unclassified"]
         ids = [row.record.id for row in unclassified if not row.reason]
         if ids:
-            more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
-            lines += ["", f"Neither a check nor a reason: {', '.join(ids[:_LISTED])}{more}"]
+            lines += ["", f"Neither a check nor a reason: {listed(ids, _LISTED)}"]
         rows = [f"  {row.record.id}: {row.reason}" for row in unclassified if row.reason]
         return "\n".join([*lines, *(["", "Their checks do not count:", *rows] if rows else [])])
 

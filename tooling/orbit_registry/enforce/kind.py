@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from orbit_registry.enforce import kinds
 from orbit_registry.enforce.syntax import line_starts
+from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.schema import RecordSchema
 
 FILE_LIMIT = 1 << 20
@@ -120,7 +121,7 @@ def match_at(text: str, start: int, end: int) -> Match:
     column = start - starts[line - 1] + 1
     excerpt = " ".join(text[start : min(end, start + 4 * MOST_SHOWN)].split())
     excerpt = excerpt or repr(text[start : min(end, start + MOST_SHOWN)])[1:-1]  # white space alone
-    excerpt = excerpt if len(excerpt) <= MOST_SHOWN else f"{excerpt[: MOST_SHOWN - 1]}…"
+    excerpt = cut(excerpt, MOST_SHOWN)
     last = starts[end_line] - 1 if end_line < len(starts) else len(text)
     first = starts[line - 1]
     lines = " ".join(text[first : min(last, first + _MOST_COMPARED)].split())

@@ -18,14 +18,14 @@ from orbit_registry.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class CheckTrial:
     """The checks that were tried, and what they found."""
 
     names: Sequence[str]
     diagnostics: Sequence[Diagnostic]
 
 
-def try_checks(workspace: Workspace, record: Record, name: str = "") -> Trial:
+def try_checks(workspace: Workspace, record: Record, name: str = "") -> CheckTrial:
     """Run the checks of a live or proposed record, or one by its id."""
     checks = checks_named(record, name)
     if record.phase == "closed":
@@ -33,7 +33,7 @@ def try_checks(workspace: Workspace, record: Record, name: str = "") -> Trial:
         raise UsageError(message, hint="`orbit enforce try --file` tries them from a YAML file")
     full_name = f"{record.id}/{name}" if name else ""
     rows = enforce(workspace, [record], *workspace.git.files(), proposed=True, name=full_name)
-    return Trial(
+    return CheckTrial(
         [check.name for check in checks],
         sorted((row for row in rows if row.code != "ORB1007"), key=lambda row: row.sort_key),
     )

@@ -103,7 +103,7 @@ def _variable(name: str, forge: str) -> str:
 
 def post(forge: Forge, marker: str, text: str) -> tuple[str, str]:
     """Post a comment, or update this account's comment that begins with `marker`; return what was done, and where."""
-    body = {"body": shortened(text, forge.run)}
+    body = {"body": fitted_comment(text, forge.run)}
     account = _account(forge)
     for comment in _comments(forge):
         if str(comment.get("body") or "").startswith(marker) and _is_by(forge, comment, account):
@@ -113,7 +113,7 @@ def post(forge: Forge, marker: str, text: str) -> tuple[str, str]:
     return "created", _address(forge, _call(forge, "POST", forge.comments, body))
 
 
-def shortened(text: str, run: str) -> str:
+def fitted_comment(text: str, run: str) -> str:
     """Return a text that fits into one comment: its first lines, then where the rest is."""
     if len(text) <= LONGEST:
         return text

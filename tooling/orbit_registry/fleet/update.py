@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from urllib.parse import unquote
 
 from orbit_registry.errors import (
     ForeignWorkspaceError,
@@ -22,7 +21,7 @@ from orbit_registry.errors import (
 from orbit_registry.fleet.database import query
 from orbit_registry.fleet.ducklake import lake_at
 from orbit_registry.fleet.push import refuse_unread
-from orbit_registry.formats.markdown import parse_markdown
+from orbit_registry.formats.markdown import parse_markdown, path_from_root, split_link
 from orbit_registry.formats.yaml import dump, load
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.ids import is_safe_id
@@ -200,9 +199,7 @@ def _with_links(text: str, origin: str, path: str, copies: Mapping[str, str]) ->
     for link in parse_markdown(text).links if "]" in text else ():
         if _ELSEWHERE.match(link.target):
             continue
-        file = unquote(link.target.partition("#")[0])
-        folder = "" if file.startswith("/") else posixpath.dirname(origin)
-        copy = copies.get(posixpath.normpath(posixpath.join(folder, file.lstrip("/"))))
+        copy = copies.get(path_from_root(split_link(link.target)[0], posixpath.dirname(origin)))
         target = link.target_span if copy and link.kind != "image" else None
         if copy and target and link.span.start < target.start < link.span.end:
             span, words = target, posixpath.relpath(copy, posixpath.dirname(path))

@@ -6,6 +6,7 @@ nothing. Code and HTML blocks have no structure.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -15,6 +16,7 @@ from functools import cache, lru_cache
 from itertools import pairwise, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from urllib.parse import unquote
 
 from orbit_registry.formats.position import Position, Span, TextLines
 
@@ -123,6 +125,17 @@ class Document:
 def is_markdown(name: str) -> bool:
     """Say by its name whether a file is Markdown."""
     return name.lower().endswith(SUFFIXES)
+
+
+def split_link(target: str) -> tuple[str, str]:
+    """Return the file that a link's target names, without its query, and the anchor there."""
+    file, _, anchor = target.partition("#")
+    return unquote(file.partition("?")[0]), unquote(anchor)
+
+
+def path_from_root(file: str, folder: str) -> str:
+    """Return the path from the root of a file that a text in a folder names; a leading slash is the root."""
+    return posixpath.normpath(posixpath.join("" if file.startswith("/") else folder, file.lstrip("/")))
 
 
 def slug(text: str) -> str:

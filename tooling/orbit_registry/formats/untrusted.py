@@ -65,11 +65,16 @@ def visible(text: str) -> str:
     return _STEERS_SCREEN.sub(lambda match: repr(match[0])[1:-1], text)
 
 
+def cut(text: str, longest: int) -> str:
+    """Return a text of at most `longest` characters: a longer one ends with an ellipsis."""
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
+
+
 def json_text(data: object) -> str:
     """Return data as indented JSON with hidden characters escaped."""
     return inert_json(json.dumps(data, ensure_ascii=False, indent=2, default=str))
 
 
-def one_line(text: str) -> str:
+def escaped_line(text: str) -> str:
     """Return a text with its line breaks written as escapes, so that it can't begin a line of the output."""
     return text.replace("\r", "\\r").replace("\n", "\\n")

@@ -104,10 +104,9 @@ class Context:
 class Match:
     """A record that applies; `triggers` are pairs of what led to it and the glob, `text` is what is shown.
 
-    What led to it is a key of `TRIGGERS` and its value, or one of `AT_START`, `BY_TEXT`, `IN_PROJECT`. `score` is above
-    0 where the words of a prompt or task led to it: these come first. `width` is the number of files in its scope, 0
-    where it does not count. `key` is what the session's log has of it: the id, with a position behind it where a
-    rejected option is shown.
+    What led to it is one of `Via`, most of them with a value behind. `score` is above 0 where the words of a prompt or
+    task led to it: these come first. `width` is the number of files in its scope, 0 where it does not count. `key` is
+    what the session's log has of it: the id, with a position behind it where a rejected option is shown.
     """
 
     def __init__(self, row: "Row", triggers: "list[tuple[str, str]]", text: str = "", score: float = 0.0) -> None:
@@ -120,20 +119,19 @@ class Match:
         return self.text.partition("\n")[0]
 
 
-VIA_PATH, VIA_TAG, VIA_CATEGORY = "/", "#", "@"
-VIA_ERROR = "~"  # a pattern of errors
-VIA_LINK = "="  # a shown record that is linked with it
-VIA_COMMAND = "$"  # a command's purpose
-VIA_OPTION = "!"  # an option that it rejected
-VIA_SUPERSEDED = "<"  # a closed record whose place it took
-VIA_FORBIDDEN = "%"  # a word that its check forbids
+class Via:
+    """First characters of triggers, before the path, the tag, and so on; then triggers without a value."""
+
+    PATH, TAG, CATEGORY, COMMAND, ERROR = "/", "#", "@", "$", "~"  # a command by its purpose, an error by a pattern
+    LINK, OPTION = "=", "!"  # a shown record that is linked with it, an option that it rejected
+    SUPERSEDED, FORBIDDEN = "<", "%"  # a closed record whose place it took, a word that its check forbids
+    START, TEXT, PROJECT = "start", "text", "project"
+
+
 TRIGGERS = {
-    VIA_PATH: "path", VIA_TAG: "tag", VIA_CATEGORY: "category", VIA_ERROR: "error", VIA_LINK: "link",
-    VIA_COMMAND: "command", VIA_OPTION: "option", VIA_SUPERSEDED: "superseded", VIA_FORBIDDEN: "forbidden",
+    Via.PATH: "path", Via.TAG: "tag", Via.CATEGORY: "category", Via.ERROR: "error", Via.LINK: "link",
+    Via.COMMAND: "command", Via.OPTION: "option", Via.SUPERSEDED: "superseded", Via.FORBIDDEN: "forbidden",
 }  # fmt: skip
-"""First characters of triggers, each with its name; the rest of the trigger is the path, the tag, and so on."""
-AT_START, BY_TEXT, IN_PROJECT = "start", "text", "project"
-"""Triggers without a value: a record of every start, words of a prompt or task, a record of the whole project."""
 
 
 class Selection:
@@ -150,4 +148,4 @@ class Selection:
 
 def is_anywhere(triggers: "Iterable[tuple[str, str]]") -> bool:
     """Say whether a record is in every brief and nothing else leads to it; such records come after the others."""
-    return all(trigger == AT_START for trigger, _ in triggers)
+    return all(trigger == Via.START for trigger, _ in triggers)

@@ -4,29 +4,18 @@ A hook waits for it at each tool call, so it imports built-in modules only.
 """
 
 from orbit_registry.hook.context import (
-    AT_START,
     BRIEF,
-    BY_TEXT,
     CODE,
-    IN_PROJECT,
     PER_CALL,
     PER_SESSION,
     PROMPT,
     SESSION,
     TOOL,
     TRIAL,
-    VIA_CATEGORY,
-    VIA_COMMAND,
-    VIA_ERROR,
-    VIA_FORBIDDEN,
-    VIA_LINK,
-    VIA_OPTION,
-    VIA_PATH,
-    VIA_SUPERSEDED,
-    VIA_TAG,
     Context,
     Match,
     Selection,
+    Via,
     is_anywhere,
     is_other_project,
 )  # fmt: skip
@@ -57,12 +46,11 @@ from orbit_registry.hook.session import SessionLog, apply_caps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from orbit_registry.hook.index import Index, Row
 
     Triggers = dict[int, list[tuple[str, str]]]
-    from collections.abc import Iterator
 
 
 EXAMINED = 200  # records, the first in push order, that are examined; the rest counts as omitted
@@ -87,11 +75,11 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     others: set[int] = set()
     _find_triggers(index, context, triggers, others)
     scores, by_words, misses = _find_by_words(index, context, triggers)
-    failed = (number for number, ways in triggers.items() if _has(ways, VIA_ERROR))
+    failed = (number for number, ways in triggers.items() if any(way[0] == Via.ERROR for way, _ in ways))
     by_words |= dict.fromkeys(failed, 1.0)  # what has just failed is first
     options = _find_options(index, context, triggers, by_words)
     for number, (_, word, _) in context.breaks.items():
-        triggers.setdefault(number, []).append((f"{VIA_FORBIDDEN}{word}", ""))
+        triggers.setdefault(number, []).append((f"{Via.FORBIDDEN}{word}", ""))
         by_words[number] = 2.0
     fitting, drops, beyond = _narrow(index, context, triggers, scores, by_words)
     if options:
@@ -162,28 +150,28 @@ def _withhold(selection: Selection, holdout: int, session: str) -> None:
 
 def _find_triggers(index: "Index", context: Context, triggers: "Triggers", others: set[int]) -> None:
     """Add what leads to each record; `others` gets the numbers beyond the first `EXAMINED` of a path or category."""
-    led = [(f"{VIA_PATH}{path}", index.match(path)) for path in dict.fromkeys(context.paths)]
-    led += [(f"{VIA_CATEGORY}{name}", index.hits_under("c", name)) for name in dict.fromkeys(context.categories)]
-    led += [(f"{VIA_COMMAND}{purpose}", index.hits_under("k", purpose)) for purpose in _purposes(context)]
-    led += [(f"{VIA_SUPERSEDED}{path}", index.hits_under(REPLACED, path)) for path in dict.fromkeys(context.paths)]
+    led = [(f"{Via.PATH}{path}", index.match(path)) for path in dict.fromkeys(context.paths)]
+    led += [(f"{Via.CATEGORY}{name}", index.hits_under("c", name)) for name in dict.fromkeys(context.categories)]
+    led += [(f"{Via.COMMAND}{purpose}", index.hits_under("k", purpose)) for purpose in _purposes(context)]
+    led += [(f"{Via.SUPERSEDED}{path}", index.hits_under(REPLACED, path)) for path in dict.fromkeys(context.paths)]
     for trigger, hits in led:
         for hit in hits[:EXAMINED]:
-            at = str(hit & 0xFFFFFFFF) if trigger[0] == VIA_PATH else ""
+            at = str(hit & 0xFFFFFFFF) if trigger[0] == Via.PATH else ""
             triggers.setdefault(hit >> 32, []).append((trigger, at))
         others.update([hit >> 32 for hit in hits[EXAMINED:]])
     for tag in dict.fromkeys(context.tags):
         for hit in index.hits_under("t", tag):
-            triggers.setdefault(hit >> 32, []).append((f"{VIA_TAG}{tag}", ""))
+            triggers.setdefault(hit >> 32, []).append((f"{Via.TAG}{tag}", ""))
     if context.error:
         for number, pattern in error_matches(index, context.error):
-            triggers.setdefault(number, []).append((f"{VIA_ERROR}{pattern}", ""))
+            triggers.setdefault(number, []).append((f"{Via.ERROR}{pattern}", ""))
     if context.surface == SESSION:
         for number, flags in enumerate(index.flags[: index.pushed].tolist()):
             if flags & BROAD:
-                triggers.setdefault(number, []).append((IN_PROJECT, ""))
+                triggers.setdefault(number, []).append((Via.PROJECT, ""))
     if context.surface in (SESSION, BRIEF):
         for hit in index.hits_under("g", ALWAYS):
-            triggers.setdefault(hit >> 32, []).append((AT_START, ""))
+            triggers.setdefault(hit >> 32, []).append((Via.START, ""))
 
 
 def _purposes(context: Context) -> "Sequence[str]":
@@ -207,7 +195,7 @@ def _find_by_words(
 
     is_prompt = context.surface == PROMPT
     names = replaced_names(context.text)
-    ranked = [(hit >> 32, 1.0, f"{VIA_SUPERSEDED}{name}") for name in names for hit in index.hits_under(REPLACED, name)]
+    ranked = [(hit >> 32, 1.0, f"{Via.SUPERSEDED}{name}") for name in names for hit in index.hits_under(REPLACED, name)]
     ranked += _in_force(index, records_by_words(index, context.text, FEWEST if is_prompt else 1)[:EXAMINED])
     scores = None if is_prompt else {number: score for number, score, _ in reversed(ranked)}
     misses = 0
@@ -233,10 +221,10 @@ def _in_force(index: "Index", ranked: "Sequence[tuple[int, float]]") -> "Iterato
     """Yield the number, the score and the trigger of each pushed record, and of what took the place of others."""
     for number, score in ranked:
         if number < index.pushed:
-            yield number, score, BY_TEXT
+            yield number, score, Via.TEXT
         elif (row := index.row(number)) is not None:
             for hit in index.hits_under(REPLACED, row.values[ID]):
-                yield hit >> 32, score, f"{VIA_SUPERSEDED}{row.values[ID]}"
+                yield hit >> 32, score, f"{Via.SUPERSEDED}{row.values[ID]}"
 
 
 def _find_options(index: "Index", context: Context, triggers: "Triggers", by_words: dict[int, float]) -> dict[int, int]:
@@ -247,7 +235,7 @@ def _find_options(index: "Index", context: Context, triggers: "Triggers", by_wor
 
     options = options_named(index, text, context.names)
     for number in options:
-        triggers.setdefault(number, []).append((VIA_OPTION, ""))
+        triggers.setdefault(number, []).append((Via.OPTION, ""))
         by_words[number] = 1.0
     return options
 
@@ -256,12 +244,11 @@ def _show_options(fitting: "list[Match]", options: "Mapping[int, int]") -> None:
     from orbit_registry.hook.rejected_options import option_line
 
     for match in fitting:
-        position = options.get(match.row.number)
-        if position is not None:
+        if (position := options.get(match.row.number)) is not None:
             option, match.text = option_line(match.row, position)
             match.key = f"{match.key}.{position + 1}"
-            named = (f"{VIA_OPTION}{option}", "")
-            match.triggers = [named if trigger == VIA_OPTION else (trigger, at) for trigger, at in match.triggers]
+            named = f"{Via.OPTION}{option}"
+            match.triggers = [(named if way == Via.OPTION else way, at) for way, at in match.triggers]
 
 
 def _narrow(
@@ -285,8 +272,7 @@ def _narrow(
         if row is None:
             break
         examined += 1
-        reason = _drop_reason(row, context, triggers[number], scores)
-        if reason:
+        if reason := _drop_reason(row, context, triggers[number], scores):
             drops.append((row, reason))
         else:
             match = Match(row, triggers[number], _text(row, triggers[number], context.now), by_words.get(number, 0.0))
@@ -298,7 +284,7 @@ def _narrow(
 def _text(row: "Row", triggers: "Sequence[tuple[str, str]]", now: float) -> str:
     """Return what is shown of a record other than its teaser; empty if that is shown."""
     text = _pointer_line(row, now)
-    names = [trigger[1:] for trigger, _ in triggers if trigger[0] == VIA_SUPERSEDED]
+    names = [trigger[1:] for trigger, _ in triggers if trigger[0] == Via.SUPERSEDED]
     if names:
         first, line_end, more = (text or row.teaser).partition("\n")
         text = f"{first} ({names[0]} was superseded by it){line_end}{more}"
@@ -331,11 +317,10 @@ def _drop_reason(
     row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "Mapping[int, float] | None" = None
 ) -> str:
     agents, tasks = row.words(AGENTS), row.words(TASKS)
-    reason = bar_reason(row, context.now, context.project)
-    if reason:
+    if reason := bar_reason(row, context.now, context.project):
         return reason
     by = {trigger[0] for trigger, _ in triggers}
-    if row.flags & BROAD and context.surface in (TOOL, PROMPT) and by <= {VIA_PATH}:
+    if row.flags & BROAD and context.surface in (TOOL, PROMPT) and by <= {Via.PATH}:
         return "broad"
     if context.agent and agents and context.agent not in agents:
         return "agent"
@@ -351,38 +336,34 @@ def _drop_reason(
         if contexts and not any(word.casefold() in text for word in contexts):
             return "context"
     procedural = row.flags & PROCEDURAL or row.values[GATE] == "procedural"
-    if procedural and context.task_class != CODE and not _helps_here(context, triggers):
+    if procedural and context.task_class != CODE and not _helps_here(context, triggers, by):
         return "procedural"
-    if row.values[GATE] == BY_PATH and VIA_PATH not in by and (IN_PROJECT, "") not in triggers:
+    if row.values[GATE] == BY_PATH and Via.PATH not in by and (Via.PROJECT, "") not in triggers:
         return "planning"
-    if row.values[GATE] == LINKED and not _is_relevant_rule(row, context, triggers, scores):
+    if row.values[GATE] == LINKED and not _is_relevant_rule(row, context, triggers, by, scores):
         return "rule"
     return "stale" if procedural and row.doubt(context.now) else ""
 
 
-def _has(triggers: "Sequence[tuple[str, str]]", prefix: str) -> bool:
-    return any(trigger.startswith(prefix) for trigger, _ in triggers)
-
-
-def _helps_here(context: Context, triggers: "Sequence[tuple[str, str]]") -> bool:
-    if _has(triggers, VIA_ERROR) or _has(triggers, VIA_COMMAND):
+def _helps_here(context: Context, triggers: "Sequence[tuple[str, str]]", by: set[str]) -> bool:
+    if Via.ERROR in by or Via.COMMAND in by:
         return True
     if context.surface != PROMPT:
         return False
     from orbit_registry.hook.question import asks_for_code
 
-    return (BY_TEXT, "") in triggers or asks_for_code(context.text)
+    return (Via.TEXT, "") in triggers or asks_for_code(context.text)
 
 
 def _is_relevant_rule(
-    row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "Mapping[int, float] | None"
-) -> bool:
-    by = {trigger[0] for trigger, _ in triggers}
-    direct = not by.isdisjoint((VIA_PATH, VIA_LINK, VIA_SUPERSEDED, VIA_FORBIDDEN))
+    row: "Row", context: Context, triggers: "list[tuple[str, str]]", by: set[str],
+    scores: "Mapping[int, float] | None",
+) -> bool:  # fmt: skip
+    direct = not by.isdisjoint((Via.PATH, Via.LINK, Via.SUPERSEDED, Via.FORBIDDEN))
     if scores is None:
         return direct
-    is_own = (IN_PROJECT, "") in triggers or (context.project and row.values[PROJECT] == context.project)
-    led = direct or VIA_TAG in by or is_own
+    is_own = (Via.PROJECT, "") in triggers or (context.project and row.values[PROJECT] == context.project)
+    led = direct or Via.TAG in by or is_own
     return bool(led) and scores.get(row.number, 0.0) >= context.min_relevance
 
 
@@ -396,13 +377,13 @@ def linked_rules(index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, 
         hits += index.hits_under("l", record_id) if is_linking else []
         for number in dict.fromkeys(hit >> 32 for hit in hits):
             if number not in here:
-                leading.setdefault(number, []).append((f"{VIA_LINK}{record_id}", ""))
+                leading.setdefault(number, []).append((f"{Via.LINK}{record_id}", ""))
     return leading
 
 
 def standing_reason(row: "Row", now: float) -> str:
     """Return why a record can't be in a file that an agent loads by path alone; empty if it can."""
-    reason = _drop_reason(row, Context(BRIEF, now), [(VIA_PATH, "")]) or ("stale" if row.doubt(now) else "")
+    reason = _drop_reason(row, Context(BRIEF, now), [(Via.PATH, "")]) or ("stale" if row.doubt(now) else "")
     return reason or (row.values[PHASE] if row.values[PHASE] != "live" else "")
 
 
@@ -412,19 +393,19 @@ LONGEST_ERROR = 16_000  # characters of an error that are searched: of a longer 
 AXIS = "e"
 
 
-def normalized(text: str) -> str:
+def folded(text: str) -> str:
     """Return a text as error patterns are compared: folded case, single spaces."""
     return " ".join(text.casefold().split())
 
 
 def compiled_pattern(pattern: str) -> str:
     """Return a pattern as the index holds it; empty if it is too short."""
-    text = normalized(pattern).strip("* ")
+    text = folded(pattern).strip("* ")
     return text if sum(character not in "* " for character in text) >= MIN_CHARACTERS else ""
 
 
 def contains_pattern(pattern: str, text: str) -> bool:
-    """Say whether a normalized text contains a pattern, in which `*` is anything: `a * b` is found in `a b`."""
+    """Say whether a folded text contains a pattern, in which `*` is anything: `a * b` is found in `a b`."""
     at = 0
     for piece in map(str.strip, pattern.split("*")):
         at = text.find(piece, at)
@@ -438,7 +419,7 @@ def error_matches(index: "Index", error: str) -> "Iterator[tuple[int, str]]":
     """Yield the number and the pattern of each pushed record whose pattern an error contains."""
     if len(error) > LONGEST_ERROR:
         error = f"{error[: LONGEST_ERROR // 2]} {error[-LONGEST_ERROR // 2 :]}"
-    text = normalized(error)
+    text = folded(error)
     try:
         for number in index.lookup(AXIS)[1]:
             pattern = index.pattern_text(number)

@@ -13,10 +13,10 @@ from orbit_registry.hook.context import (
     NAMED_TOKENS,
     PER_SESSION,
     PROCEDURAL_TOKENS,
-    VIA_LINK,
     Context,
     Match,
     Selection,
+    Via,
     is_anywhere,
 )
 from orbit_registry.hook.index import CATEGORY, GONE, ID, KIND, PATH, PLACE, PRIME, PROCEDURAL, SAME
@@ -157,7 +157,7 @@ def apply_caps(
 
 
 def _is_linked(match: Match, visible: "set[str]") -> bool:
-    return any(trigger[0] == VIA_LINK and trigger[1:] in visible for trigger, _ in match.triggers)
+    return any(trigger[0] == Via.LINK and trigger[1:] in visible for trigger, _ in match.triggers)
 
 
 def _rank(match: Match) -> tuple[bool, float, int, int]:

@@ -43,7 +43,7 @@ from orbit_registry.model.schema import SCHEMA_VERSION
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations import init
 from orbit_registry.operations.adoption import in_steps
-from orbit_registry.operations.document_facts import one_line, stable_uid
+from orbit_registry.operations.document_facts import cut_line, stable_uid
 from orbit_registry.operations.import_report import Outcome, OutcomeKind, TakeoverReport
 from orbit_registry.operations.renumber import renamed_votes
 from orbit_registry.repository.codec import list_in, ordered
@@ -217,7 +217,7 @@ def _data(
         fields["source"] = {**source, "format": "log", "authority": "document"}
         fields["date"] = home.entry.date or fields.get("date")
         if same_words(str(fields.get("title")), home.entry.title):
-            fields["title"] = one_line(home.entry.title, 300)
+            fields["title"] = cut_line(home.entry.title, 300)
     fields["legacy_ids"] = list(dict.fromkeys([*list_in(fields, "legacy_ids"), *names]))
     fields["x-comments"] = list(comments)
     filled = {name: value for name, value in fields.items() if value not in (None, "", [], {})}

@@ -20,7 +20,7 @@ from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
-from orbit_registry.operations.document_facts import FEATURE, one_line, words
+from orbit_registry.operations.document_facts import FEATURE, cut_line, words
 from orbit_registry.repository.documents import Document, decision_paths
 from orbit_registry.workspace.files import TEMPORARY, document_text, read_text
 from orbit_registry.workspace.workspace import RESERVED_NAMES, Workspace
@@ -196,7 +196,7 @@ def adr_fields(data: Mapping[str, object], status_folder: str | None, renamed: R
     feature = features[0] if features and FEATURE.match(features[0]) else None
     accepted = _text(data.get("accepted_at"))
     mapped.fields = {
-        "title": one_line(_text(data.get("title")), 300),
+        "title": cut_line(_text(data.get("title")), 300),
         "status": ADR_STATUS.get(status, "unknown"),
         "status_raw": status if ADR_STATUS.get(status) != status else None,
         "date": accepted[:10] if _MOMENT.match(accepted) else None,
@@ -228,8 +228,8 @@ def learning_fields(data: Mapping[str, object], status_folder: str | None, renam
     mapped.fields = {
         "status": "retired" if archived else status,
         "x-status_raw": status if archived else None,
-        "summary": one_line(summary, LONGEST_SUMMARY),
-        "x-summary": summary if one_line(summary, LONGEST_SUMMARY) != summary.strip() else None,
+        "summary": cut_line(summary, LONGEST_SUMMARY),
+        "x-summary": summary if cut_line(summary, LONGEST_SUMMARY) != summary.strip() else None,
         "body": _text(data.get("body")),
         "scope": _scope(scope if isinstance(scope, Mapping) else {}),
         "evidence": _evidence(data.get("evidence")),
@@ -278,7 +278,7 @@ def _evidence(value: object) -> list[object]:
     entries: list[object] = []
     for entry in value if isinstance(value, list) else ():
         if not isinstance(entry, Mapping):
-            entries.append({"kind": "external", "reference": one_line(str(entry), 2000)})
+            entries.append({"kind": "external", "reference": cut_line(str(entry), 2000)})
             continue
         kind, reference = _text(entry.get("kind")), _text(entry.get("reference") or entry.get("ref"))
         is_standard = kind in _EVIDENCE
@@ -291,7 +291,7 @@ def _author(name: str) -> dict[str, object] | None:
     if not name.strip():
         return None
     role = "import" if name.startswith("legacy:") else "human" if name.lower() in _PEOPLE else "agent"
-    return {"name": one_line(name, 200), "role": role}
+    return {"name": cut_line(name, 200), "role": role}
 
 
 def _times(data: Mapping[str, object], updated: str, now: str, mapped: Mapped) -> dict[str, object]:

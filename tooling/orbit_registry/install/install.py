@@ -14,7 +14,7 @@ from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.hook import index as reader
 from orbit_registry.install.settings import MARK, format_of
 from orbit_registry.workspace.files import decode, inside, read_bytes, write_atomic
-from orbit_registry.workspace.workspace import user_home
+from orbit_registry.workspace.workspace import user_home, work_tree
 
 LAUNCHER = ".orbit/hook.sh"
 """Script that a project's settings start; it finds each machine's Python, so it can be committed."""
@@ -177,7 +177,7 @@ def _is_started(root: Path, but: Path) -> bool:
 
 
 def _below_top(root: Path) -> str:
-    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    top = work_tree(root)
     return f"{root.relative_to(top).as_posix()}/" if top != root else ""
 
 

@@ -29,7 +29,7 @@ NOTHING = f"{shlex.join([sys.executable, '-I', '-S', '-E', '-c', 'pass'])} 2>/de
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class HookTrial:
     """Result of one run: problems (none: the agent accepts it), and the text that its model would see."""
 
     command: str
@@ -97,7 +97,7 @@ class _Call:
             self._ledger.unlink()
 
 
-def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
+def try_hook(workspace: Workspace, agent: Agent, command: str) -> HookTrial:
     """Run a command with the payload of an edit of a file with a pushed record, if there is one."""
     path = _matched(workspace, current_index(workspace))
     call = _Call(workspace, agent, path or NOWHERE)
@@ -106,7 +106,7 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
         done = call.run(command)
         took = (time.monotonic() - started) * 1000
     except subprocess.TimeoutExpired:
-        return Trial(command, path, (f"it ran for more than {TIMEOUT_SECONDS} s",), "", TIMEOUT_SECONDS * 1000.0)
+        return HookTrial(command, path, (f"it ran for more than {TIMEOUT_SECONDS} s",), "", TIMEOUT_SECONDS * 1000.0)
     finally:
         call.forget()
     problems, text = judged(agent, agent.event, done.returncode, done.stdout)
@@ -114,7 +114,7 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
         problems = (f"it said nothing about {path}, for which a record is pushed",)
         if not is_writable(workspace.state / "log"):
             problems = (f"it says nothing: {workspace.state}, where it keeps what a session saw, can't be written",)
-    return Trial(command, path, problems, text, took)
+    return HookTrial(command, path, problems, text, took)
 
 
 def silent_cost(workspace: Workspace, agent: Agent, command: str) -> Cost | None:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from orbit_registry.formats.globs import Alternative, Anchor, Glob, anchors, literal_of, parse_glob
-from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
 from orbit_registry.hook.forbidden_words import ANY_CASE, EXACT, GROUP
@@ -372,8 +372,7 @@ def _condition(alternative: Alternative, anchor: Anchor) -> Condition:
 
 def safe(text: str) -> str:
     """Return a text as data in another's block: one line, nothing unseen, no tag that could close it, no home."""
-    line = inert_line(text)
-    return line if len(line) <= LONGEST_TEASER else f"{line[: LONGEST_TEASER - 1].rstrip()}…"
+    return cut(inert_line(text), LONGEST_TEASER)
 
 
 def globs_of(record: Record) -> list[str]:
@@ -505,8 +504,7 @@ def _first_sentence(text: str) -> str:
             lines.append(_MARKUP.sub(r"\1", _ITEM.sub("", line)))
     paragraph = safe(" ".join(lines))
     end = _SENTENCE.search(paragraph)
-    sentence = paragraph[: end.end()].rstrip() if end is not None else paragraph
-    return sentence if len(sentence) <= LONGEST_NOTE else f"{sentence[: LONGEST_NOTE - 1].rstrip()}…"
+    return cut(paragraph[: end.end()].rstrip() if end is not None else paragraph, LONGEST_NOTE)
 
 
 def _section(prose: str, key: str) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from orbit_registry.errors import GitError, OrbitError, SnapshotError, WriteError
+from orbit_registry.errors import GitError, OrbitError, SnapshotError, WriteError, listed
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import TRIGGERS, VIA_PATH, VIA_SUPERSEDED, VIA_TAG, is_other_project, working_project
+from orbit_registry.hook.context import TRIGGERS, Via, is_other_project, working_project
 from orbit_registry.hook.index import MORE_LINE, Index, Row
 from orbit_registry.hook.select import linked_rules
 from orbit_registry.matching.compile import SYMBOL
@@ -47,7 +47,7 @@ class Match:
             "priority": int(self.row.values[reader.PRIORITY] or 0),
             "updated_at": _updated(self.row),
             "matched_by": [
-                {TRIGGERS[target[0]]: target[1:], **(_way(glob) if target[0] == VIA_PATH else {})}
+                {TRIGGERS[target[0]]: target[1:], **(_way(glob) if target[0] == Via.PATH else {})}
                 for target, glob in self.matched_by
             ],
         }
@@ -104,12 +104,12 @@ def match(
     for path in dict.fromkeys(project_path(path) for path in paths):
         for hit in index.match(path, everything):
             row = row_of(index, hit >> 32)
-            ways.setdefault(hit >> 32, []).append((f"{VIA_PATH}{path}", index.glob_of(row, hit)))
+            ways.setdefault(hit >> 32, []).append((f"{Via.PATH}{path}", index.glob_of(row, hit)))
         for hit in index.hits_under(reader.REPLACED, path):
-            ways.setdefault(hit >> 32, []).append((f"{VIA_SUPERSEDED}{path}", ""))
+            ways.setdefault(hit >> 32, []).append((f"{Via.SUPERSEDED}{path}", ""))
     for tag in dict.fromkeys(name for tag_name in tags for name in workspace.config.names_of(tag_name)):
         for hit in index.hits_under("t", tag, everything):
-            ways.setdefault(hit >> 32, []).append((f"{VIA_TAG}{tag}", ""))
+            ways.setdefault(hit >> 32, []).append((f"{Via.TAG}{tag}", ""))
 
     def valid_matches(ways: Mapping[int, Sequence[tuple[str, str]]]) -> list[Match]:
         matches: list[Match] = []
@@ -180,7 +180,7 @@ def texts(matches: Sequence[Match]) -> str:
         for target, glob in entry.matched_by:
             by = f"symbol {glob.removeprefix(SYMBOL)}" if glob.startswith(SYMBOL) else glob
             via, name = target[0], target[1:]
-            lines.append(f"  by {name}: {by}" if via == VIA_PATH else f"  by {TRIGGERS[via]} {name}")
+            lines.append(f"  by {name}: {by}" if via == Via.PATH else f"  by {TRIGGERS[via]} {name}")
     return "\n".join(lines)
 
 
@@ -229,9 +229,10 @@ class Coverage:
             barest = sorted(folders.items(), key=lambda entry: (-entry[1], entry[0]))[:10]
             lines += [f"  {count:>6}  {folder}" for folder, count in barest]
         if self.idle:
-            lines += ["", f"Records whose globs match no tracked file: {_some(self.idle)}"]
+            lines += ["", f"Records whose globs match no tracked file: {listed(self.idle, _LISTED)}"]
         if self.broad:
-            lines += ["", f"Records that match files of more than 15 % of recent commits: {_some(self.broad)}"]
+            ids = listed(self.broad, _LISTED)
+            lines += ["", f"Records that match files of more than 15 % of recent commits: {ids}"]
         return "\n".join(lines)
 
 
@@ -262,8 +263,3 @@ def coverage(workspace: Workspace) -> Coverage:
         for record_id in ids_by_file[file]:
             scoped[record_id] += 1
     return Coverage(ids_by_file, scoped, tuple(broad))
-
-
-def _some(ids: Sequence[str]) -> str:
-    more = len(ids) - _LISTED
-    return ", ".join(ids[:_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import RejectedOption
-from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.hook.index import EXACT, PHRASES
 from orbit_registry.hook.words import words
 from orbit_registry.model.record import Record
@@ -94,8 +94,7 @@ def _rows(record: Record, decisions: Sequence[_Decision], is_common: IsCommon) -
 
 
 def _line(option: RejectedOption) -> str:
-    reason = inert_line(option.reason)
-    reason = reason if len(reason) <= LONGEST_REASON else f"{reason[: LONGEST_REASON - 1].rstrip()}…"
+    reason = cut(inert_line(option.reason), LONGEST_REASON)
     name = inert_line(option.option)
     return f"{name}: {reason}" if reason else name
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import GitError, OrbitError
+from orbit_registry.errors import GitError, OrbitError, plural
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index
 from orbit_registry.hook.project import index_file, stamp
@@ -134,7 +134,7 @@ class IndexSync:
 
     def text(self) -> str:
         """Return the result in a line for people."""
-        count = f"{self.records} record{'' if self.records == 1 else 's'}"
+        count = plural(self.records, "record")
         return f"Built {self.path.name}: {count}" if self.built else f"Push index unchanged: {count}"
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from orbit_registry.checks.report import diagnostic_lines
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.secrets import without_secrets
-from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.mcp.tools import ToolCall, ToolResult, note_opened
 from orbit_registry.model.freshness import FRESH, Freshness
 from orbit_registry.model.kind import PHASES
@@ -283,9 +283,7 @@ def query(call: ToolCall) -> ToolResult:
 
 
 def _cell(value: object) -> object:
-    if isinstance(value, str) and len(value) > LONGEST_CELL:
-        return f"{value[: LONGEST_CELL - 1]}…"
-    return value
+    return cut(value, LONGEST_CELL) if isinstance(value, str) else value
 
 
 def queue(call: ToolCall) -> ToolResult:

@@ -88,8 +88,7 @@ def _replacement_edit(old: Record) -> Edit:
 
 def _review_commands(new: Record, old: Record | None = None) -> list[str]:
     kind = new.kind
-    verb = next((verb for verb, to in kind.verbs.items() if kind.status(to).phase == "live"), None)
-    steps = [f"orbit {kind.name} {verb} {new.id}"] if verb else []
+    steps = [f"orbit {kind.name} {kind.approving_verb} {new.id}"] if kind.approving_verb else []
     return steps + ([f"orbit {kind.name} supersede {old.id} --with {new.id}"] if old is not None else [])
 
 

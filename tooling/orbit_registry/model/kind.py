@@ -94,6 +94,11 @@ class Kind:
         closes = status.phase == "closed" and any(other.phase == "live" for other in before)
         return "retire" if closes and verb == "deprecate" else verb
 
+    @property
+    def approving_verb(self) -> str:
+        """The first verb that makes a record live; empty if there is none."""
+        return next((verb for verb, to in self.verbs.items() if self.status(to).phase == "live"), "")
+
     def is_rejection(self, status: Status) -> bool:
         """Say whether a review sets this status to reject a record."""
         return any(

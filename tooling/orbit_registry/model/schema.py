@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from orbit_registry.errors import ConfigError
 from orbit_registry.formats.position import Pointer
+from orbit_registry.formats.untrusted import cut
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -289,5 +290,4 @@ def _nearest(word: str, choices: Sequence[str]) -> str | None:
 
 
 def _shortened_json(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 60 else text[:57] + "…"
+    return cut(json.dumps(value, ensure_ascii=False, default=str), 60)

@@ -16,6 +16,7 @@ from orbit_registry.formats.adr.file_names import number_of_path, own_folders, o
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, is_same_title, title_key
 from orbit_registry.formats.adr.reader import DATE_PROBLEMS, UNNAMED, stated_statuses, with_date_order
 from orbit_registry.formats.adr.vocabulary import date_orders
+from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.ids import new_uid, sequence_id
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -261,8 +262,7 @@ def _status_remarks(entry: AdrDocument) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    flat = " ".join(text.split())
-    return f"`{flat if len(flat) <= _QUOTED else f'{flat[:_QUOTED]}…'}`"
+    return f"`{cut(' '.join(text.split()), _QUOTED)}`"
 
 
 def _implied(record: str, edge: Edge) -> Outcome:

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from orbit_registry.errors import GitError, plural
 from orbit_registry.formats.citations import IdForms, find_citations
-from orbit_registry.formats.markdown import Link, is_markdown, parse_markdown
+from orbit_registry.formats.markdown import Link, is_markdown, parse_markdown, path_from_root, split_link
 from orbit_registry.formats.position import Position, Span, TextLines
+from orbit_registry.model.kind import Kind
 from orbit_registry.repository.codec import data_in, decode_record
 from orbit_registry.repository.writer import ChangeSet
 from orbit_registry.workspace.files import walk
@@ -96,7 +97,7 @@ def rewrite_mentions(
     lines = TextLines(text)
     markdown = is_markdown(path)
     links = parse_markdown(text).links if markdown and (moves.paths or moves.owners) else ()
-    owned = [(link.span, owner) for link in links if (owner := moves.owners.get(_target(path, link.target) or ""))]
+    owned = [(link.span, owner) for link in links if (owner := moves.owners.get(_target(path, link.target)))]
     edits: dict[tuple[int, int], str] = {}
     unclear: list[Unclear] = []
     for mention in _mentions(text, forms, ids):
@@ -144,15 +145,14 @@ def _by_link(mention: _Mention, owned: Sequence[tuple[Span, Mapping[str, str]]])
     return next(owners, {}).get(mention.id)
 
 
-def _target(path: str, target: str) -> str | None:
-    file = unquote(target.partition("#")[0].partition("?")[0])
-    folder = "" if file.startswith("/") else posixpath.dirname(path)
-    return None if not file or _SCHEME.match(file) else posixpath.normpath(posixpath.join(folder, file.lstrip("/")))
+def _target(path: str, target: str) -> str:
+    file, _ = split_link(target)
+    return "" if not file or _SCHEME.match(file) else path_from_root(file, posixpath.dirname(path))
 
 
 def _file_names(text: str, path: str, links: tuple[Link, ...], moves: DocumentMoves) -> Iterator[tuple[Span, str]]:
     for link in links:
-        old = _target(path, link.target) or ""
+        old = _target(path, link.target)
         if old not in moves.paths or link.target_span is None:
             continue
         names = posixpath.basename(old), posixpath.basename(moves.paths[old])
@@ -233,13 +233,19 @@ def changed_files(draft: ChangeSet, citations: Mapping[str, int] = MappingProxyT
     )
 
 
+def kind_of(workspace: Workspace, path: str) -> Kind | None:
+    """Return the kind of the record file at a path; None if it is no record file."""
+    parts = path.split("/")
+    kind = workspace.kinds.of_plural(parts[-3]) if len(parts) > 3 and parts[0] == ORBIT else None
+    return kind if kind is not None and parts[-1] == f"{kind.name}.yaml" else None
+
+
 def rewrite_file(
     workspace: Workspace, path: str, text: str, ids: frozenset[str], meaning: CitationMap, moves: DocumentMoves
 ) -> Rewritten:
     """Return a file's text with its mentions rewritten; in a record's file, its own names stay."""
-    parts = path.split("/")
-    kind = workspace.kinds.of_plural(parts[-3]) if len(parts) > 3 and parts[0] == ORBIT else None
-    if kind is None or parts[-1] != f"{kind.name}.yaml":
+    kind = kind_of(workspace, path)
+    if kind is None:
         return rewrite_mentions(text, path, workspace.kinds.id_forms, ids, meaning, moves)
     joined, count, line = "", 0, 0
     unclear: list[Unclear] = []

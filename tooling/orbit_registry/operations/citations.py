@@ -4,10 +4,9 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote
 
 from orbit_registry.formats.citations import Citation, IdForms, citations_outside, find_citations
-from orbit_registry.formats.markdown import is_markdown, parse_markdown
+from orbit_registry.formats.markdown import is_markdown, parse_markdown, path_from_root, split_link
 from orbit_registry.formats.position import Span
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.record import Record
@@ -101,17 +100,14 @@ def _links(text: str) -> Iterator[str]:
 
 
 def _file_of(record: Record, target: str) -> str | None:
-    file, _, anchor = target.partition("#")
-    file = unquote(file.partition("?")[0])
+    file, anchor = split_link(target)
     if not file or _SCHEME.match(file) or "." not in posixpath.basename(file) or any(map(str.isspace, file)):
         return None
-    if file.startswith("/"):
-        folder = ""
-    elif record.kind.in_document:
+    if record.kind.in_document:
         folder = posixpath.dirname(record.source.path) if record.source else record.folder
     elif record.kind.in_file:
         folder = posixpath.dirname(record.text("path") or "")
     else:
         folder = record.folder if file.startswith(".") else ""
-    path = posixpath.normpath(posixpath.join(folder, file.lstrip("/")))
-    return None if path.startswith("..") else f"{path}#{unquote(anchor)}" if anchor else path
+    path = path_from_root(file, folder)
+    return None if path.startswith("..") else f"{path}#{anchor}" if anchor else path

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import PurePosixPath
-from urllib.parse import unquote
 
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES, is_decision_folder, read_name, read_series_name
 from orbit_registry.formats.adr.model import AdrDocument, Rel, Relation
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.markdown import is_markdown, path_from_root, split_link
+from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.ids import SEQUENCE_WIDTH, sequence_id, sequence_number
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
@@ -197,7 +197,7 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
     feature = candidate.feature
     is_feature = feature is not None and FEATURE.match(feature) and feature.lower() not in _NO_FEATURES
     return {
-        "title": one_line(entry.title, 300) or posixpath.basename(candidate.path),
+        "title": cut_line(entry.title, 300) or posixpath.basename(candidate.path),
         "status": entry.status,
         "status_raw": entry.status_raw.strip()[:STATUS_LIMIT],
         "date": (entry.date or "")[:40],
@@ -235,15 +235,14 @@ def stable_uid(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-def one_line(text: str, limit: int) -> str:
+def cut_line(text: str, limit: int) -> str:
     """Return a text as one line of at most `limit` characters."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= limit else f"{flat[: limit - 1].rstrip()}…"
+    return cut(" ".join(text.split()), limit)
 
 
 def words(values: Iterable[str]) -> list[str]:
     """Return texts as a record's list of words: one line each, none twice."""
-    return list(dict.fromkeys(word for value in values if (word := one_line(value, 200))))[:200]
+    return list(dict.fromkeys(word for value in values if (word := cut_line(value, 200))))[:200]
 
 
 FORWARD: Mapping[Rel, tuple[str, bool]] = {
@@ -346,19 +345,18 @@ class Targets:
             target = f"/{page['path']}"
         elif _SCHEME.match(target) and not target.lower().startswith("adr:"):
             return (), "it is outside this repository"
-        file, _, fragment = target.partition("#")
+        file, fragment = split_link(target)
         if fragment or "/" in file or is_markdown(file):
-            ids = self._in_file(path, unquote(file), fragment, relation.text)
+            ids = self._in_file(path, file, fragment, relation.text)
             if ids == ():  # a file that was moved is still known by its name
-                ids = tuple(self._by_name.get(posixpath.splitext(posixpath.basename(unquote(file)))[0].casefold(), ()))
+                ids = tuple(self._by_name.get(posixpath.splitext(posixpath.basename(file))[0].casefold(), ()))
             if ids is not None:
                 return ids, "the link's target holds several decisions" if len(ids) > 1 else "no decision is there"
         return self._named(path, target) or ((), "no decision has that number or name")
 
     def _in_file(self, path: str, file: str, fragment: str, text: str) -> tuple[str, ...] | None:
         """Return the records of the file a link names; None where the words are no link but a name with a slash."""
-        folder = "" if file.startswith("/") else posixpath.dirname(path)
-        target = posixpath.normpath(posixpath.join(folder, file.lstrip("/"))) if file else path
+        target = path_from_root(file, posixpath.dirname(path)) if file else path
         if target not in self._by_path:
             return () if is_markdown(file) else None
         return self.at(target, fragment, text)
@@ -372,7 +370,7 @@ class Targets:
         records = self._by_path.get(path, {})
         if len(records) < 2:
             return tuple(records)
-        number = _IN_FRAGMENT.search(unquote(fragment)) or _IN_FRAGMENT.search(text)
+        number = _IN_FRAGMENT.search(fragment) or _IN_FRAGMENT.search(text)
         return tuple(record for record, own_number in records.items() if number and own_number == int(number["number"]))
 
     def _named(self, path: str, target: str) -> tuple[tuple[str, ...], str] | None:

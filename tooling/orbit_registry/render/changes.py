@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from orbit_registry.checks.report import printable
-from orbit_registry.errors import plural
-from orbit_registry.formats.untrusted import inert_line, one_line
+from orbit_registry.errors import listed, plural
+from orbit_registry.formats.untrusted import cut, escaped_line, inert_line
 from orbit_registry.hook.index import ID, PATH
 from orbit_registry.matching.match import Match
 from orbit_registry.model.diagnostic import Diagnostic, Severity
@@ -26,14 +26,13 @@ Link = Callable[[str], str]  # returns the address of a file of the repository
 
 def escaped(text: str) -> str:
     """Return a text as one line that Markdown, HTML and a forge show as plain words."""
-    line = inert_line(text).replace("&lt;", "<")
-    line = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    line = cut(inert_line(text).replace("&lt;", "<"), _LONGEST)
     return _SPECIAL.sub(r"\\\g<0>", _REFERENCE.sub("\u200b", line))
 
 
 def code(text: str) -> str:
     """Return a text as code within a line."""
-    line = printable(one_line(text))
+    line = printable(escaped_line(text))
     fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
     space = " " if fence != "`" else ""
     return f"{fence}{space}{line}{space}{fence}".replace("|", "¦")
@@ -62,7 +61,7 @@ def changes_text(report: ChangeReport) -> str:
     if report.matches:
         lines += ["", "Records that apply to these files:"]
         lines += [
-            f"  {_id(entry)}  {one_line(report.title(entry))}  ({_way(entry)})" for entry in report.matches[:LISTED]
+            f"  {_id(entry)}  {escaped_line(report.title(entry))}  ({_way(entry)})" for entry in report.matches[:LISTED]
         ]
         lines += _more(len(report.matches), "--format json")
     if report.records:
@@ -70,7 +69,7 @@ def changes_text(report: ChangeReport) -> str:
         for change in report.records[:LISTED]:
             record = change.record
             fields = f"  ({'; '.join(map(str, change.fields))})" if change.fields else ""
-            lines.append(one_line(f"  {change.what:<7}  {record.id}  {record.status.name}  {record.title}{fields}"))
+            lines.append(escaped_line(f"  {change.what:<7}  {record.id}  {record.status.name}  {record.title}{fields}"))
         lines += _more(len(report.records), "--format json")
     if report.collisions:
         lines += ["", "Numbers that other branches took:"]
@@ -80,7 +79,7 @@ def changes_text(report: ChangeReport) -> str:
     if findings:
         lines += ["", "What the gate finds:"]
         lines += [
-            f"  {finding.location}: {finding.severity} {finding.rule} {one_line(finding.message)}"
+            f"  {finding.location}: {finding.severity} {finding.rule} {escaped_line(finding.message)}"
             for finding in findings[:LISTED]
         ]
         lines += _more(len(findings), check_command(report))
@@ -148,8 +147,7 @@ def _id(entry: Match) -> str:
 def _way(entry: Match, mark: Callable[[str], str] = str) -> str:
     """Return the globs by which a record applies, or the files where no glob does, and how many files those are."""
     ways = list(dict.fromkeys(glob or target[1:] for target, glob in entry.matched_by))
-    more = f" and {len(ways) - 2} more" if len(ways) > 2 else ""
-    return f"{', '.join(map(mark, ways[:2]))}{more}: {plural(len(entry.matched_by), 'file')}"
+    return f"{listed([mark(way) for way in ways], 2)}: {plural(len(entry.matched_by), 'file')}"
 
 
 def _more(total: int, where: str) -> Iterator[str]:

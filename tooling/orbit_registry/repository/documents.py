@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.adr.model import NO_OPTIONS, Options, RejectedOption
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.markdown import is_markdown, parse_markdown
 from orbit_registry.model.diagnostic import Diagnostic, from_error
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -105,7 +105,6 @@ class Document:
     def options(self, position: tuple[int, tuple[int, int]]) -> Options:
         """Return the options that the decision at a position from `locate` states."""
         from orbit_registry.formats.adr.options import read_options
-        from orbit_registry.formats.markdown import parse_markdown
         from orbit_registry.formats.position import Span
 
         return read_options(parse_markdown(self.text), Span(*position[1]))

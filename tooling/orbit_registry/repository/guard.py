@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from orbit_registry.errors import InvalidRecordError, RefusedError
+from orbit_registry.errors import InvalidRecordError, RefusedError, listed
 from orbit_registry.formats.adr.model import Options, RejectedOption
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import NEEDLES, find_secrets, without_secrets
@@ -165,8 +165,7 @@ def _record(text: str | None, kind: Kind, path: str) -> Record | None:
 
 
 def _listed(records: list[Record]) -> str:
-    text = ", ".join(f"{record.id} ({record.title})" for record in records[:_LISTED])
-    return text if len(records) <= _LISTED else f"{text} and {len(records) - _LISTED} more"
+    return listed([f"{record.id} ({record.title})" for record in records], _LISTED)
 
 
 _UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "updated_at"))

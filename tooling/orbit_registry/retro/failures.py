@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from orbit_registry.errors import RecordNotFoundError, RefusedError, UsageError
+from orbit_registry.formats.untrusted import cut
 from orbit_registry.hook.events import CLEARED, FAILED
 from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.record import Record
@@ -131,8 +132,7 @@ def _united(current: object, more: object) -> list[object]:
 
 
 def _title(target: Target, verb: str, fields: Mapping[str, object]) -> str:
-    title = f"{target} {verb} {' '.join(str(fields.get('reason', '')).split())}"
-    return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
+    return cut(f"{target} {verb} {' '.join(str(fields.get('reason', '')).split())}", LONGEST_TITLE)
 
 
 def state(record: Record, now: datetime) -> dict[str, object]:

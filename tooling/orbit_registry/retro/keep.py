@@ -20,7 +20,7 @@ from orbit_registry.retro import failures
 from orbit_registry.retro.ensure import INSERTED, UNCHANGED, UPDATED, EnsureRequest, EnsureResult, ensure
 from orbit_registry.retro.form import COMMAND_PURPOSE, COMPLETED, FAILED, REQUEUED, Outcome, Retro, read_retro
 from orbit_registry.retro.gather import GatheredRetro
-from orbit_registry.retro.note import LEARNING, shortened
+from orbit_registry.retro.note import LEARNING, cut_between_words
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.event_log import write_event
 from orbit_registry.workspace.files import document_text
@@ -139,7 +139,7 @@ def _completed(retro: Retro, now: datetime) -> Retro:
     summary, text = retro.summary, retro.text
     if len(summary) > LONGEST_SUMMARY:
         text = "\n\n".join(filter(None, (f"## In full\n\n{summary}", text))) if summary not in text else text
-        summary = shortened(summary, LONGEST_SUMMARY)
+        summary = cut_between_words(summary, LONGEST_SUMMARY)
     dated = replace(retro, date=date, summary=summary, text=text)
     return replace(dated, title=(dated.title or _title(dated))[:300])
 
@@ -169,7 +169,7 @@ def _findings(
     trigger = retro.trigger
     session = [{"kind": "session", "reference": trigger.id}] if trigger and trigger.type == "session" else []
     for word, text in retro.findings:
-        summary = shortened(text, longest)
+        summary = cut_between_words(text, longest)
         values = {
             "summary": summary, "body": text if summary != text else "", "labels": [word], "scope": axes,
             "links": [{"rel": "derived_from", "to": record.id}], "evidence": session,

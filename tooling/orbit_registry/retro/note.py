@@ -172,7 +172,7 @@ def _linked(records: RecordSet, learning: Record) -> dict[str, str]:
     }  # fmt: skip
 
 
-def shortened(text: str, longest: int) -> str:
+def cut_between_words(text: str, longest: int) -> str:
     """Cut a text to one line of a length, between words where possible."""
     head = text[: longest - 1]
     return text if len(text) <= longest else f"{head.rpartition(' ')[0] or head}…"
@@ -180,7 +180,7 @@ def shortened(text: str, longest: int) -> str:
 
 def _learning(work: NoteRequest, longest: int) -> dict[str, object]:
     scope = {axis: list(words) for axis, words in (("paths", work.paths), ("tags", work.tags)) if words}
-    fields: dict[str, object] = {"summary": shortened(" ".join(work.text.split()), longest), "scope": scope}
+    fields: dict[str, object] = {"summary": cut_between_words(" ".join(work.text.split()), longest), "scope": scope}
     if work.task:
         fields["evidence"] = [{"kind": "task", "reference": work.task}]
     if work.failed:

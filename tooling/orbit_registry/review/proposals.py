@@ -32,7 +32,7 @@ from orbit_registry.repository.writer import FIXED, create_record, prepare_edit,
 from orbit_registry.retro.form import Retro
 from orbit_registry.retro.keep import ALIKE as NEARLY_SAME
 from orbit_registry.retro.keep import recorded_retros
-from orbit_registry.retro.note import shortened
+from orbit_registry.retro.note import cut_between_words
 from orbit_registry.search.similarity import TermWeights, Words, contrast, normalised
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.author import Author
@@ -210,7 +210,7 @@ def _weight_share(squares: Mapping[str, float], other: Iterable[str]) -> float:
 
 def _note(path: str, learning: Record, title: str, reason: str, about: str) -> Draft:
     digest = proposal_digest(path, STRUCTURAL, learning.id, about)
-    full_title = shortened(f"{path}: {title}", LONGEST_TITLE)
+    full_title = cut_between_words(f"{path}: {title}", LONGEST_TITLE)
     return Draft(path, STRUCTURAL, full_title, reason, (digest,), (learning.id,))
 
 
@@ -221,7 +221,8 @@ def _addition(skill: Skill, items: Sequence[tuple[Record, str]]) -> Draft:
     sources = (", ".join(dict.fromkeys(record.id for record in same)) for same in by_text.values())
     texts = [inert_line(same[0].title) for same in by_text.values()]
     diff = unified_diff(skill.path, skill.text, with_items(skill.text, map("- {} ({})".format, texts, sources)))
-    title = shortened(f"{skill.path}: add {f'{len(texts)} learnings' if len(texts) > 1 else texts[0]}", LONGEST_TITLE)
+    what = f"{len(texts)} learnings" if len(texts) > 1 else texts[0]
+    title = cut_between_words(f"{skill.path}: add {what}", LONGEST_TITLE)
     reason = "\n".join(f"- {record.id}: {match_reason}" for record, match_reason in items)
     ids = tuple(dict.fromkeys(record.id for record, _ in items))
     return Draft(skill.path, ADDITIVE, title, reason, tuple(by_text), ids, diff)

@@ -42,9 +42,8 @@ def approval_command(records: Sequence[Record]) -> str:
     """Return the command that makes records without a status live; empty without any."""
     for record in records:
         kind, status = record.kind, record.status
-        verb = next((verb for verb, to in kind.verbs.items() if kind.status(to).phase == "live"), None)
-        start = f"orbit {kind.name} {verb or 'list'} --status {status.name}"
-        return f"{start} --dry-run" if verb else start
+        start = f"orbit {kind.name} {kind.approving_verb or 'list'} --status {status.name}"
+        return f"{start} --dry-run" if kind.approving_verb else start
     return ""
 
 

@@ -17,7 +17,7 @@ from itertools import chain, pairwise
 from operator import mul
 from typing import Self
 
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import UsageError, listed
 from orbit_registry.hook.words import MARKS
 from orbit_registry.search.text import terms
 
@@ -202,8 +202,7 @@ class Contrast:
 
 def _some(words: Sequence[str]) -> str:
     """Return the first few words: two long texts may differ in a hundred numbers."""
-    listed = ", ".join(f"`{word}`" for word in words[:_LISTED])
-    return f"{listed} and {len(words) - _LISTED} more" if len(words) > _LISTED else listed
+    return listed([f"`{word}`" for word in words], _LISTED)
 
 
 @dataclass(frozen=True, slots=True)

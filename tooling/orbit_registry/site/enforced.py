@@ -12,8 +12,9 @@ from orbit_registry.enforce.coverage import CLASSES, enforcement
 from orbit_registry.enforce.evidence import read_evidence, replay_text
 from orbit_registry.enforce.kind import FILE_LIMIT
 from orbit_registry.enforce.spec import DecisionCheck, checks_of
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.globs import GlobIndex
+from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.record import Record
 from orbit_registry.site.health import bar
 from orbit_registry.site.sanitize import headline
@@ -74,8 +75,8 @@ def _badge(checks: Sequence[DecisionCheck]) -> str:
     weighty = [check for check in checks if check.is_reference or check.level != "advice"]
     errors = sum(check.level == "error" for check in weighty)
     if not weighty:
-        return f"advised by {len(checks)} check{'' if len(checks) == 1 else 's'}"
-    text = f"enforced by {len(weighty)} check{'' if len(weighty) == 1 else 's'}"
+        return f"advised by {plural(len(checks), 'check')}"
+    text = f"enforced by {plural(len(weighty), 'check')}"
     return f"{text} ({errors} error)" if errors else text
 
 
@@ -96,7 +97,7 @@ def _row(check: DecisionCheck, evidence: Mapping[str, Any] | None) -> dict[str, 
 
 def _example(example: object) -> str:
     text = f"{example['at']}: {example.get('text', '')}" if isinstance(example, dict) else str(example)
-    return text if len(text) <= LONGEST_EXAMPLE else f"{text[: LONGEST_EXAMPLE - 1]}…"
+    return cut(text, LONGEST_EXAMPLE)
 
 
 def enforced_html(publication: Publication, records: Iterable[Record]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from orbit_registry.errors import plural
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site.urls import relative, safe_segment
@@ -112,7 +113,7 @@ def _page(
     crumbs = (
         f'<p class="orbit-crumbs"><a href="{escape(relative(url, parent))}">{escape(name)}</a> / {escape(title)}</p>'
     )
-    count = f'<p class="orbit-note">{len(records):,} {"record" if len(records) == 1 else "records"}</p>'
+    count = f'<p class="orbit-note">{plural(len(records), "record")}</p>'
     items = items_html(((record, "") for record in sorted(records, key=_live_first)), url)
     return GroupPage(url, kind, title, f"{crumbs}<h1>{escape(title)}</h1>{count}{items}")
 

@@ -13,7 +13,7 @@ from html import escape
 from itertools import pairwise
 from urllib.parse import quote
 
-from orbit_registry.errors import GitError
+from orbit_registry.errors import GitError, plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, State
@@ -119,7 +119,7 @@ def _day(record: Record, field: str) -> date | None:
 
 
 def _verdict(concerns: Sequence[Concern], unread: Sequence[str], total: int) -> str:
-    records = f"{total:,} record{'' if total == 1 else 's'}"
+    records = plural(total, "record")
     links = [
         f'<a href="#{concern.anchor}">{len(concern.rows):,} {escape(concern.name.lower())}</a>' for concern in concerns
     ]

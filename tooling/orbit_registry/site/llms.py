@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from orbit_registry.errors import plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -153,7 +154,7 @@ def bundle_path(folder: str) -> str:
 
 def count_of(chosen: Sequence[object]) -> str:
     """Return how many records apply, in words."""
-    return f"{len(chosen):,} {'record applies' if len(chosen) == 1 else 'records apply'}"
+    return plural(len(chosen), "record applies", "records apply")
 
 
 def bundle(folder: str, twins: Sequence[Twin], out: Path, base_url: str | None) -> str:

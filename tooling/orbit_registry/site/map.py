@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
+from orbit_registry.errors import plural
 from orbit_registry.model.ids import INVERSES, OVERRIDES
 from orbit_registry.model.record import Record
 from orbit_registry.site.sanitize import headline
@@ -37,14 +38,10 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
             "<code>orbit adr supersede</code> replaces a decision.</p>"
         )
     numbers = [sum(line.depth > 0 for line in section) for section in (superseded, links)]
-    counts = [
-        f"{number:,} {name}{'' if number == 1 else 's'}"
-        for number, name in zip(numbers, ("supersession", "link"), strict=True)
-        if number
-    ]
+    counts = [plural(number, name) for number, name in zip(numbers, ("supersession", "link"), strict=True) if number]
     linked = len({line.record.id for line in lines})
     unlinked = len(records) - linked
-    note = f" {unlinked:,} record{' has' if unlinked == 1 else 's have'} none." if unlinked else ""
+    note = f" {plural(unlinked, 'record has', 'records have')} none." if unlinked else ""
     return (
         f"<p>{' and '.join(counts)} between {linked:,} records.{note}</p>"
         f"{_section('Superseded', 'Below each record are those that it supersedes.', superseded)}"

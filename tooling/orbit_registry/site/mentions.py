@@ -9,6 +9,7 @@ from functools import lru_cache
 from html import escape
 from urllib.parse import quote
 
+from orbit_registry.errors import plural
 from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.markdown import is_markdown
@@ -178,7 +179,7 @@ def _natural(task: str) -> tuple[list[tuple[int, str]], str]:
 def tasks_html(tasks: Tasks, site: SiteMap) -> str:
     """Return the list of tasks: the ways to look one up, then a row each."""
     rows = "".join(_row(task, citing, tasks, site) for task, citing in tasks.by_name.items())
-    caption = f"<caption>{len(tasks.by_name):,} {'task' if len(tasks.by_name) == 1 else 'tasks'}</caption>"
+    caption = f"<caption>{plural(len(tasks.by_name), 'task')}</caption>"
     head = '<thead><tr><th scope="col">Task</th><th scope="col">Named by</th></tr></thead>'
     table = f'<table class="orbit-tasks">{caption}{head}<tbody>{rows}</tbody></table>'
     return f'<p class="orbit-note">{_lookup_note(tasks.lookup)}</p><div class="orbit-scroll">{table}</div>'

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from orbit_registry.errors import OrbitError, UsageError
+from orbit_registry.errors import OrbitError, UsageError, plural
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import CACHE, build_site
@@ -265,7 +265,7 @@ class _Watch:
         self._server.reload("\n".join(_lines(errors)))
         clock = time.strftime("%H:%M:%S")
         many = len(result.diagnostics)
-        count = f", {many} finding{'' if many == 1 else 's'}" if many else ""
+        count = f", {plural(many, 'finding')}" if many else ""
         self._say(f"{clock}  {result.pages} pages, {result.written} files written in {result.seconds:.2f} s{count}")
         for line in _lines(new):
             self._say(f"  {line}")

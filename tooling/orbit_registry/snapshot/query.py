@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from orbit_registry.errors import SnapshotError, UsageError
-from orbit_registry.formats.untrusted import inert_json
+from orbit_registry.errors import SnapshotError, UsageError, plural
+from orbit_registry.formats.untrusted import cut, inert_json
 from orbit_registry.repository.reader import Reading
 from orbit_registry.snapshot.export import OFFLINE, duckdb, event_lines, fill_events, fill_vectors
 from orbit_registry.snapshot.sync import sync_snapshot
@@ -291,13 +291,12 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     ] or [False] * len(columns)
     head, *body = ["  ".join(map(_padded, line, widths, numeric)).rstrip() for line in lines]
     rule = "  ".join("-" * width for width in widths)
-    count = f"({len(rows)} row{'' if len(rows) == 1 else 's'})"
+    count = f"({plural(len(rows), 'row')})"
     return "\n".join([head, rule, *body, count]) + "\n"
 
 
 def _printable(text: str) -> str:
-    cut = text if len(text) <= WIDEST_CELL else text[: WIDEST_CELL - 1] + "…"
-    return "".join(_visible(character) for character in cut)
+    return "".join(_visible(character) for character in cut(text, WIDEST_CELL))
 
 
 def _visible(character: str) -> str:

@@ -11,12 +11,11 @@ from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
-from urllib.parse import unquote
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.globs import anchors, readable_globs
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.markdown import is_markdown, parse_markdown, path_from_root, split_link
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, expires_at, fingerprint_inputs, freshness_fields
 from orbit_registry.model.rank import priority_of, vote_key
@@ -66,8 +65,6 @@ def references_in_text(text: str, path: str, forms: IdForms) -> References:
     ids = tuple((citation.id, citation.position.line) for citation in in_text(text, path, forms, weak=True))
     if not is_markdown(path) or not _LOCAL_LINK.search(text):
         return References(ids)
-    from orbit_registry.formats.markdown import parse_markdown  # what is remembered of files needs no parser
-
     links = parse_markdown(text).links
     return References(ids, tuple((link.target, link.position.line) for link in links if link.kind != "image"))
 
@@ -251,12 +248,11 @@ def _citation_rows(records: Sequence[Record], files: Mapping[str, References], f
 
 def _from_root(origin: str, target: str) -> str:
     """Return the file that a link in the file `origin` names, from the root, with its anchor; empty for others."""
-    file, _, anchor = target.partition("#")
-    folder = "" if file.startswith("/") else posixpath.dirname(origin)
-    path = posixpath.normpath(posixpath.join(folder, unquote(file.partition("?")[0]).lstrip("/")))
+    file, anchor = split_link(target)
+    path = path_from_root(file, posixpath.dirname(origin))
     if not file or ":" in file or path.startswith(".."):
         return ""
-    return f"{path}#{unquote(anchor)}" if anchor else path
+    return f"{path}#{anchor}" if anchor else path
 
 
 _NUMBER = re.compile(r"[0-9]+|[^0-9._+-]+")
@@ -319,8 +315,8 @@ def rows_of(
     """Return the rows of a collection; votes have keys where their half-life is given.
 
     `inbox` is the folder, from the root, whose records are this machine's alone; if an id is there and in git,
-    the one in git counts. `references` are what the texts of records refer to, by path (`references_of`),
-    `citations` what other files name (`edges.citation_rows`). `skills` are free of secrets.
+    the one in git counts. `references` are what the texts of records refer to, by path (`references_in`),
+    `citations` what other files name (`citation_rows`). `skills` are free of secrets.
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, plural
 from orbit_registry.matching.sync import IndexSync, inputs_of, sync_index
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
@@ -72,11 +72,11 @@ class SyncResult:
 
     def _snapshot_text(self) -> str:
         if not self.built:
-            return f"Nothing changed: {_count(self.unchanged)}, digest {self.digest[:12]}"
+            return f"Nothing changed: {plural(self.unchanged, 'record')}, digest {self.digest[:12]}"
         parts = [("added", self.added), ("changed", self.changed), ("removed", self.removed)]
         changes = ", ".join(f"{number} {word}" for word, number in parts if number) or "no record changed"
         total = self.added + self.changed + self.unchanged
-        return f"Built {self.path.name}: {_count(total)} ({changes}), digest {self.digest[:12]}"
+        return f"Built {self.path.name}: {plural(total, 'record')} ({changes}), digest {self.digest[:12]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,3 @@ def _remove_leftovers(folder: Path, previous: str) -> None:
             shutil.rmtree(path, ignore_errors=True)
             with contextlib.suppress(OSError):
                 path.unlink()
-
-
-def _count(number: int) -> str:
-    return f"{number} record{'' if number == 1 else 's'}"

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError, ProgramError, RefusedError
 from orbit_registry.workspace.files import read_bytes, write_atomic
-from orbit_registry.workspace.workspace import Workspace, git_folder, user_home
+from orbit_registry.workspace.workspace import Workspace, git_folder, user_home, work_tree
 
 Commands = Mapping[str, tuple[str, ...]]  # commands by their configuration key
 LARGEST = 1_000_000  # bytes of a program's output, and of a file of allowed commands
@@ -81,7 +81,7 @@ def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
 
 
 def _hash(root: Path, name: str) -> str:
-    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    top = work_tree(root)
     file = Path(os.path.normpath(root / name))
     try:
         if file.is_file() and any(path.is_relative_to(top) for path in (file, file.resolve())):

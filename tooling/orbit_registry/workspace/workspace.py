@@ -226,6 +226,11 @@ def find_workspace(start: Path) -> Workspace:
     raise WorkspaceNotFoundError(f"there is no {ORBIT}/ in {start} or above it", hint="run `orbit init` first")
 
 
+def work_tree(root: Path) -> Path:
+    """Return the folder of the work tree around `root`, without starting git; `root` itself outside of one."""
+    return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+
+
 def git_folder(root: Path) -> Path | None:
     """Return git's folder of the work tree around `root`, without starting git."""
     for folder in (root, *root.parents):

@@ -14,10 +14,11 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.rules.links import DocumentSuccessors, changes_for, successors_in_document
 from orbit_registry.formats.adr.model import LONGEST_TITLE, AdrDocument, is_same_title, title_key
 from orbit_registry.formats.position import Position, Span
+from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.record import BODY, Record, Source
-from orbit_registry.operations.document_facts import STATUS_LIMIT
+from orbit_registry.operations.document_facts import STATUS_LIMIT, Candidate
 from orbit_registry.repository.documents import LOG_NAME, Document
 from orbit_registry.workspace.journal import FileChange
 
@@ -57,8 +58,6 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
 
 def _with_its_number(context: CheckContext, document: Document, entry: AdrDocument) -> Record | None:
     """Return the record that has the number an entry states; numbers of a log's own are no ids."""
-    from orbit_registry.operations.document_facts import Candidate
-
     candidate = Candidate(document, entry)
     if candidate.number is None or candidate.is_local(context.config.design):
         return None
@@ -91,8 +90,6 @@ def _unread(context: CheckContext, document: Document, entry: AdrDocument) -> bo
 
 def earlier_names(context: CheckContext, document: Document, entry: AdrDocument) -> list[Record]:
     """Return the records whose legacy id is the name that an entry has in its log: `feature/ADR-001`."""
-    from orbit_registry.operations.document_facts import Candidate
-
     name = Candidate(document, entry).local_name
     return context.records.with_legacy_id(name) if name is not None else []
 
@@ -378,8 +375,7 @@ def _words(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    flat = _words(text)
-    return f"`{flat[:77]}…`" if len(flat) > 80 else f"`{flat}`"
+    return f"`{cut(_words(text), 80)}`"
 
 
 def _write_follower(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from orbit_registry.enforce.kind import CheckKind, Fields, Finder, InvalidCheckError, Match, NotRunError, match_at
 from orbit_registry.enforce.syntax import EXTENSIONS, SAME_PATTERNS, language_of
+from orbit_registry.formats.untrusted import cut
 
 MOST_BRACKETS = 2_000  # in one another: errors in a text take quadratic time
 DEEPEST = (1 << 30, 2_000, 280, 100)
@@ -87,8 +88,7 @@ def _make(fields: Fields, must: str) -> Finder:
 def _reason(message: str) -> str:
     """Return the innermost cause that ast-grep names."""
     lines = message.partition("Stack backtrace")[0].strip().splitlines()
-    reason = " ".join(lines[-1].split()).rstrip(".") if lines else "no reason given"
-    return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
+    return cut(" ".join(lines[-1].split()).rstrip(".") if lines else "no reason given", _LONGEST_REASON)
 
 
 def _nested(rule: object, utils: Mapping[str, object], above: tuple[str, ...]) -> int:

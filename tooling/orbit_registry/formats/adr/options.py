@@ -10,6 +10,7 @@ from orbit_registry.formats.adr.model import NO_OPTIONS, Options, RejectedOption
 from orbit_registry.formats.adr.vocabulary import VOCABULARY, plain, word_set
 from orbit_registry.formats.markdown import Document, Heading, within
 from orbit_registry.formats.position import Span
+from orbit_registry.formats.untrusted import cut
 
 LONGEST_OPTION, LONGEST_REASON, MOST_OPTIONS = 200, 300, 50
 LONGEST_NAME, LONGEST_TEXT = 400, 4_000
@@ -455,5 +456,4 @@ def _reason(unit: _Unit) -> str:
     flat = " ".join(_LINK.sub(r"\1", text).replace("**", "").replace("`", "").split()).strip(" :,—–-*_")
     flat = _BECAUSE_LEAD.sub("", _REJECTED_LEAD.sub("", flat))
     ends = [end.start() for end in _SENTENCE.finditer(flat)]
-    flat = (flat[: ends[sentences - 1]] if len(ends) >= sentences else flat).strip(" .:")
-    return flat if len(flat) <= LONGEST_REASON else f"{flat[: LONGEST_REASON - 1].rstrip()}…"
+    return cut((flat[: ends[sentences - 1]] if len(ends) >= sentences else flat).strip(" .:"), LONGEST_REASON)

@@ -45,6 +45,7 @@ from orbit_registry.formats.adr.vocabulary import Order, is_iso_date, is_of_two_
 from orbit_registry.formats.citations import Citation, IdForms, find_citations
 from orbit_registry.formats.markdown import Document, Heading, is_markdown, parse_markdown, within
 from orbit_registry.formats.position import Position, Problem, Span
+from orbit_registry.formats.untrusted import cut
 
 STYLES = (FRONT_MATTER, BULLETS, LINES, TABLE, SECTIONS, BADGE)  # the first style that states a fact wins
 DATE_PROBLEMS = ("adr-date-unclear", "adr-date-order")
@@ -349,8 +350,7 @@ def repeated_statuses(facts: Iterable[Fact], winner: Fact | None) -> Iterator[Fa
 
 
 def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return f"`{flat[:57]}…`" if len(flat) > 58 else f"`{flat}`"
+    return f"`{cut(' '.join(text.split()), 58)}`"
 
 
 _DECISIONS = IdForms(("ADR-",))  # how decision documents refer to each other, in any repository

@@ -164,13 +164,11 @@ _MARKS = "*_`{}[]()<>\"' \t\r\n"  # characters around a date
 
 def is_iso_date(text: str) -> bool:
     """Say whether `text` is a valid `YYYY-MM` or `YYYY-MM-DD`."""
-    if not _ISO_DATE.fullmatch(text):
-        return False
     try:
         datetime.date.fromisoformat(text if len(text) > 7 else f"{text}-01")
     except ValueError:
         return False
-    return True
+    return _ISO_DATE.fullmatch(text) is not None
 
 
 def read_date(text: str, order: Order | None = None) -> str | None:

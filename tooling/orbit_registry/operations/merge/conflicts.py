@@ -17,7 +17,7 @@ from orbit_registry.model.ids import sequence_id, sequence_number
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.rank import microseconds
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.citation_rewrite import lines_at
+from orbit_registry.operations.citation_rewrite import kind_of, lines_at
 from orbit_registry.operations.renumber import alias_ids
 from orbit_registry.repository.codec import data_in, mapping_in
 from orbit_registry.repository.documents import LOG_NAME
@@ -29,6 +29,13 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 Side = Literal["base", "ours", "theirs"]
 SIDES: tuple[Side, ...] = ("base", "ours", "theirs")
 """In the order of the index's stages 1, 2 and 3. During a rebase, `ours` is the branch that is rebased onto."""
+
+
+def other_side(side: Side) -> Side:
+    """Return the side that a record is merged with."""
+    return "ours" if side == "theirs" else "theirs"
+
+
 _OPERATIONS = (("cherry-pick", "CHERRY_PICK_HEAD"), ("merge", "MERGE_HEAD"), ("revert", "REVERT_HEAD"))
 
 
@@ -252,13 +259,6 @@ def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
             for path in dict.fromkeys((*(_contested_in_logs(state, kind) if kind.in_document else ()), *mixed)):
                 _add(by_uid, state, kind, path, SIDES)
     return MergedRecords(tuple(by_uid.values()), unreadable)
-
-
-def kind_of(workspace: Workspace, path: str) -> Kind | None:
-    """Return the kind of the record file at a path; None if it is no record file."""
-    parts = path.split("/")
-    kind = workspace.kinds.of_plural(parts[-3]) if len(parts) > 3 and parts[0] == ORBIT else None
-    return kind if kind is not None and parts[-1] == f"{kind.name}.yaml" else None
 
 
 def _add(by_uid: dict[str, MergedRecord], state: MergeState, kind: Kind, path: str, sides: Iterable[Side]) -> None:

@@ -13,11 +13,18 @@ from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.writer import split_separator
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.untrusted import cut
 from orbit_registry.formats.yaml import load
 from orbit_registry.formats.yaml_edit import means, rewrite
 from orbit_registry.model.kind import Kind
-from orbit_registry.operations.citation_rewrite import CitationMap, DocumentMoves, rewrite_file, rewrite_mentions
-from orbit_registry.operations.merge.conflicts import SIDES, MergedRecord, MergedRecords, MergeState, Side, kind_of
+from orbit_registry.operations.citation_rewrite import (
+    CitationMap,
+    DocumentMoves,
+    kind_of,
+    rewrite_file,
+    rewrite_mentions,
+)
+from orbit_registry.operations.merge.conflicts import SIDES, MergedRecord, MergedRecords, MergeState, Side, other_side
 from orbit_registry.operations.renumber import (
     in_order,
     moved_document,
@@ -294,8 +301,7 @@ def _merged(base: object, ours: object, theirs: object, name: str, contested: li
 def _excerpt(value: object) -> str:
     if value is _ABSENT:
         return "removed"
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 80 else f"{text[:79]}…"
+    return cut(json.dumps(value, ensure_ascii=False, default=str), 80)
 
 
 def _text(base: str | None, ours: str, theirs: str, merged: dict[str, object], kind: Kind) -> str | None:
@@ -477,7 +483,7 @@ def _with_final_ids(resolution: Resolution, subject: MergedRecord, side: Side) -
 def _move_folder(resolution: Resolution, subject: MergedRecord, path: str) -> None:
     state, side = resolution.state, subject.side
     old_folder, new_folder = subject.paths[side].rpartition("/")[0], path.rpartition("/")[0]
-    other: Side = "ours" if side == "theirs" else "theirs"
+    other = other_side(side)
     resolution.came_from[path] = resolution.draft.came_from[path] = subject.paths[side]
     resolution.belongs[path] = side
     for name in state.files_below(side, old_folder):
@@ -542,7 +548,7 @@ def _number_in(resolution: Resolution, subject: MergedRecord, path: str, target:
 
 def _separate_documents(resolution: Resolution, subject: MergedRecord, path: str, target: str) -> None:
     side = subject.side
-    other: Side = "ours" if side == "theirs" else "theirs"
+    other = other_side(side)
     mine, other_text = resolution.state.text(side, path), resolution.state.text(other, path)
     old = subject.ids.get(side) or ""
     if target == path or mine is None or other_text is None:
