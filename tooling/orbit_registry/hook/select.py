@@ -247,8 +247,8 @@ def _show_options(fitting: "list[Match]", options: "Mapping[int, int]") -> None:
         if (position := options.get(match.row.number)) is not None:
             option, match.text = option_line(match.row, position)
             match.key = f"{match.key}.{position + 1}"
-            named = f"{Via.OPTION}{option}"
-            match.triggers = [(named if way == Via.OPTION else way, at) for way, at in match.triggers]
+            chosen = f"{Via.OPTION}{option}"
+            match.triggers = [(chosen if way == Via.OPTION else way, at) for way, at in match.triggers]
 
 
 def _narrow(
