@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from tests.files import commit
 
-from orbit_registry.capture.candidates import _states_finding, reads_as_instruction
+from orbit_registry.capture.candidates import _states_lesson, reads_as_instruction
 from orbit_registry.capture.patterns import Lesson, Observer, Pattern
 from orbit_registry.capture.project import Project, ProjectCommand, read_command
 from orbit_registry.capture.turns import Step, Turn
@@ -110,7 +110,7 @@ def test_facts_have_inputs(project: Project) -> None:
     for _ in range(3):
         observer.learn(Turn("Go on", "Done", [Step("write", paths=(path,)) for path in options]))
         observer.learn(Turn("Where?", "", [Step("search", pattern="class PriceList")]))
-    result = observer.findings()
+    result = observer.lessons()
     assert [entry.subject for entry in result] == ["where:PriceList", "registration:tools"]
     assert result[0].symbols == ("src/types.py::PriceList",)
     assert result[1].summary == "A new file in `tools/` is registered in `tools/index.py`."
@@ -123,7 +123,7 @@ def test_three_times_the_same_order_is_a_habit(project: Project) -> None:
     steps = [Step("write", paths=("notes.txt",)), *commands]
     for number in range(4):
         observer.learn(Turn("Go on", "Done", steps, rejected=number == 0))
-        orders = [entry for entry in observer.findings() if entry.pattern == "sequence"]
+        orders = [entry for entry in observer.lessons() if entry.pattern == "sequence"]
         assert len(orders) == (number == 3)
     assert orders[0].summary == "After a change of code `make lint`, then `pytest` are run."
     assert orders[0].inputs == ("Makefile", "pyproject.toml#tool.pytest")
@@ -144,11 +144,11 @@ def test_an_error_pattern_names_the_program(project: Project, command: str, text
     success = {"pytest -q": "python -m pytest", "make lint": "ruff check"}[command]
     steps = [Step("run", command, output=text, failed=True), Step("run", success, output="1 passed")]
     observer.learn(Turn("Go on", "Done", steps))
-    (finding,) = (entry for entry in observer.findings() if entry.pattern == "recovery")
-    assert finding.error_pattern == pattern
+    (lesson,) = (entry for entry in observer.lessons() if entry.pattern == "recovery")
+    assert lesson.error_pattern == pattern
 
 
-def make_finding(summary: str, pattern: Pattern = "command") -> Lesson:
+def make_lesson(summary: str, pattern: Pattern = "command") -> Lesson:
     return Lesson(pattern, "s", summary, "", 1)
 
 
@@ -164,12 +164,12 @@ def make_finding(summary: str, pattern: Pattern = "command") -> Lesson:
     ],
 )
 def test_similar_headlines_of_a_program_are_the_same(current: str, result: str, same: bool) -> None:
-    assert _states_finding(current, make_finding(result)) is same
+    assert _states_lesson(current, make_lesson(result)) is same
 
 
 def test_our_own_headlines_are_compared_word_for_word() -> None:
-    assert not _states_finding("Tests run with `npm test`.", make_finding("Tests run with `pnpm test`.", "fact"))
-    assert _states_finding("Tests run with `npm test`.", make_finding("tests run  with `npm test`", "fact"))
+    assert not _states_lesson("Tests run with `npm test`.", make_lesson("Tests run with `pnpm test`.", "fact"))
+    assert _states_lesson("Tests run with `npm test`.", make_lesson("tests run  with `npm test`", "fact"))
 
 
 @pytest.mark.parametrize(

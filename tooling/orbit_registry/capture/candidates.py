@@ -1,4 +1,4 @@
-"""Pending learnings from findings, without those that are known, rejected or unsafe."""
+"""Pending learnings from lessons, without those that are known, rejected or unsafe."""
 
 import re
 from collections import Counter
@@ -34,7 +34,7 @@ _DANGEROUS = re.compile(r"\b(?:curl|wget|eval|sudo|chmod|base64|rm -|nc -|ssh |s
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Source of the findings of one transcript."""
+    """Source of the lessons of one transcript."""
 
     source: str
     agent: str
@@ -42,11 +42,11 @@ class Provenance:
     transcript: str
     commit: str = ""
 
-    def as_data(self, finding: Lesson) -> dict[str, object]:
-        """Return the `provenance` field of a record made from a finding."""
-        source = {"command": "tool", "correction": "user"}.get(finding.pattern, self.source)
+    def as_data(self, lesson: Lesson) -> dict[str, object]:
+        """Return the `provenance` field of a record made from a lesson."""
+        source = {"command": "tool", "correction": "user"}.get(lesson.pattern, self.source)
         source = self.source if self.source == "web" else source
-        data = {"source": source, "pattern": finding.pattern, "subject": finding.subject, "agent": self.agent,
+        data = {"source": source, "pattern": lesson.pattern, "subject": lesson.subject, "agent": self.agent,
                 "session": self.session, "transcript": self.transcript, "commit": self.commit}  # fmt: skip
         return {name: value for name, value in data.items() if value}
 
@@ -61,23 +61,23 @@ class Candidate:
 
 @dataclass(slots=True)
 class CandidateResult:
-    """New candidates, and how many findings were skipped, by reason."""
+    """New candidates, and how many lessons were skipped, by reason."""
 
     candidates: list[Candidate] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
 
 
 def propose(
-    workspace: Workspace, records: Iterable[Record], findings: Sequence[tuple[Lesson, Provenance]],
+    workspace: Workspace, records: Iterable[Record], lessons: Sequence[tuple[Lesson, Provenance]],
     recalled: Iterable[str] = (), *, sources: Sequence[str] = (), dry_run: bool = False,
 ) -> CandidateResult:  # fmt: skip
-    """Add findings as pending learnings; `recalled` are lines that the sessions were shown, `sources` ids for links."""
+    """Add lessons as pending learnings; `recalled` are lines that the sessions were shown, `sources` ids for links."""
     result = CandidateResult()
     existing = list(records)
     recalled_texts = [_plain(line) for line in recalled]
-    for finding, provenance in findings:
+    for lesson, provenance in lessons:
         try:
-            candidate = _candidate(workspace, existing, finding, provenance, recalled_texts, sources, dry_run=dry_run)
+            candidate = _candidate(workspace, existing, lesson, provenance, recalled_texts, sources, dry_run=dry_run)
         except _KnownError as error:
             result.skipped[error.reason] += 1
             continue
@@ -102,21 +102,21 @@ def _plain(text: str) -> str:
 
 
 def _candidate(
-    workspace: Workspace, existing: Sequence[Record], finding: Lesson, provenance: Provenance, recalled: Sequence[str],
+    workspace: Workspace, existing: Sequence[Record], lesson: Lesson, provenance: Provenance, recalled: Sequence[str],
     sources: Sequence[str], *, dry_run: bool,
 ) -> Candidate:  # fmt: skip
-    texts = (finding.summary, finding.body, finding.error_pattern, *finding.paths, *finding.inputs)
+    texts = (lesson.summary, lesson.body, lesson.error_pattern, *lesson.paths, *lesson.inputs)
     if any(any(find_secrets(text)) for text in texts):
         raise _KnownError("holds what looks like a secret")
-    is_free = finding.pattern == "command" and any(reads_as_instruction(text) for text in texts)
-    if is_free or _ORDER.search(finding.summary):
+    is_free = lesson.pattern == "command" and any(reads_as_instruction(text) for text in texts)
+    if is_free or _ORDER.search(lesson.summary):
         raise _KnownError("reads as an instruction")
-    old = _existing_record(workspace, existing, finding)
-    summary = _plain(finding.summary)
+    old = _existing_record(workspace, existing, lesson)
+    summary = _plain(lesson.summary)
     was_shown = any(summary in line or line in summary for line in recalled if line)
-    if was_shown and (old is None or finding.pattern == "command"):  # what is stale may be found anew
+    if was_shown and (old is None or lesson.pattern == "command"):  # what is stale may be found anew
         raise _KnownError("was shown to the session")
-    fields = _fields(workspace, finding, provenance, old, sources)
+    fields = _fields(workspace, lesson, provenance, old, sources)
     kind = workspace.kinds[KIND]
     try:
         draft = draft_record(workspace, kind, AUTHOR, fields)[1]
@@ -137,13 +137,13 @@ def _refuse_duplicates(near: Iterable[Neighbour]) -> None:
             raise _KnownError("was rejected" if neighbour.record.is_rejected else "is known")
 
 
-def _existing_record(workspace: Workspace, existing: Sequence[Record], finding: Lesson) -> Record | None:
+def _existing_record(workspace: Workspace, existing: Sequence[Record], lesson: Lesson) -> Record | None:
     stale: Record | None = None
     for record in existing:
         provenance = record.data.get("provenance")
-        is_about = isinstance(provenance, Mapping) and provenance.get("subject") == finding.subject
+        is_about = isinstance(provenance, Mapping) and provenance.get("subject") == lesson.subject
         text = f"{record.data['summary']}\n{record.data.get('body', '')}"
-        is_same = (is_about and finding.core in text) or _states_finding(str(record.data["summary"]), finding)
+        is_same = (is_about and lesson.core in text) or _states_lesson(str(record.data["summary"]), lesson)
         if is_same and record.is_rejected:
             raise _KnownError("was rejected")
         if is_same and record.phase == "pending":
@@ -159,33 +159,33 @@ def _existing_record(workspace: Workspace, existing: Sequence[Record], finding: 
     return stale
 
 
-def _states_finding(summary: str, finding: Lesson) -> bool:
+def _states_lesson(summary: str, lesson: Lesson) -> bool:
     """Compare headlines: our own word for word, those of a program by two thirds of the shorter one's words."""
-    if finding.pattern != "command":
-        return _plain(summary) == _plain(finding.summary)
-    return says_the_same(summary, finding.summary, 2 / 3)
+    if lesson.pattern != "command":
+        return _plain(summary) == _plain(lesson.summary)
+    return says_the_same(summary, lesson.summary, 2 / 3)
 
 
 def _fields(
-    workspace: Workspace, finding: Lesson, provenance: Provenance, old: Record | None, sources: Sequence[str]
+    workspace: Workspace, lesson: Lesson, provenance: Provenance, old: Record | None, sources: Sequence[str]
 ) -> dict[str, object]:
-    scope = {"paths": list(finding.paths), "symbols": list(finding.symbols)}
+    scope = {"paths": list(lesson.paths), "symbols": list(lesson.symbols)}
     evidence = [{"kind": "session", "reference": provenance.session}] if provenance.session else []
-    evidence += [{"kind": "file", "reference": path} for path in finding.files]
+    evidence += [{"kind": "file", "reference": path} for path in lesson.files]
     links = [{"rel": "derived_from", "to": source} for source in sources]
     fields: dict[str, object] = {
-        "summary": inert_line(finding.summary)[: workspace.kinds[KIND].schema.longest("summary")],
-        "body": inert_text(finding.body)[:LONGEST_BODY],
-        "confidence": "medium" if finding.pattern in ("recovery", "correction") else "low",
-        "procedural": finding.procedural or None,
-        "error_pattern": finding.error_pattern,
+        "summary": inert_line(lesson.summary)[: workspace.kinds[KIND].schema.longest("summary")],
+        "body": inert_text(lesson.body)[:LONGEST_BODY],
+        "confidence": "medium" if lesson.pattern in ("recovery", "correction") else "low",
+        "procedural": lesson.procedural or None,
+        "error_pattern": lesson.error_pattern,
         "scope": {axis: words for axis, words in scope.items() if words},
         "evidence": evidence,
-        "provenance": provenance.as_data(finding),
+        "provenance": provenance.as_data(lesson),
     }
-    if finding.inputs:
+    if lesson.inputs:
         try:
-            fields["freshness"] = fingerprinted(workspace, {}, finding.inputs)
+            fields["freshness"] = fingerprinted(workspace, {}, lesson.inputs)
         except OrbitError:  # the file has just been deleted
             raise _KnownError("rests on a file that is not there") from None
     if old is not None:

@@ -1,6 +1,6 @@
-"""Findings of a session: a command that worked after another failed, an order of commands, habits of the code.
+"""Lessons of a session: a command that worked after another failed, an order of commands, habits of the code.
 
-A finding is phrased here: of a transcript it holds known commands and names that the project has. Free text is quoted
+A lesson is phrased here: of a transcript it holds known commands and names that the project has. Free text is quoted
 from a person's rules alone.
 """
 
@@ -22,7 +22,7 @@ from orbit_registry.hook.select import compiled_pattern, contains_pattern, folde
 Pattern = Literal["recovery", "sequence", "discovery", "fact", "command", "correction"]
 MOST_KEYS = 500  # limit of each thing that is counted
 FEWEST_TURNS = 3  # repetitions that make an order of commands, or a search, a habit
-QUIET, MOST = 2, 5  # most findings of a session: without a fault of the environment, corrections aside, and with one
+QUIET, MOST = 2, 5  # most lessons of a session: without a fault of the environment, corrections aside, and with one
 _IDENTIFIER = re.compile(
     r"(?:\\b|(?:class|interface|type|def|function|struct|enum) )?"
     r"([A-Z][A-Za-z0-9]{3,40}|[a-z]+_[a-z0-9_]{3,40})(?:\\b)?\Z"
@@ -76,14 +76,14 @@ _UNTOLD = _Form(re.compile(""), UNKNOWN, "")
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Lesson of a session; a later finding about the same `subject` may replace it."""
+    """Lesson of a session; a later lesson about the same `subject` may replace it."""
 
     pattern: Pattern
     subject: str
     summary: str
     body: str
     weight: int
-    core: str = ""  # words that state the finding: a record that holds them states it too
+    core: str = ""  # words that state the lesson: a record that holds them states it too
     paths: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ class Attempt:
 
 
 class Observer:
-    """Collector of findings from the turns of one session, with bounded memory."""
+    """Collector of lessons from the turns of one session, with bounded memory."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -135,8 +135,8 @@ class Observer:
         for rule in turn.rules[: MOST - len(self._rules)]:
             paths = self._project.paths_in(rule)
             body = "A person said so in a session."
-            finding = Lesson("correction", f"said:{rule[:200]}", rule, body, 20, rule, paths, procedural=False)
-            self._rules.setdefault(rule, finding)
+            lesson = Lesson("correction", f"said:{rule[:200]}", rule, body, 20, rule, paths, procedural=False)
+            self._rules.setdefault(rule, lesson)
         if turn.rejected:
             self._open.clear()
             return
@@ -290,13 +290,13 @@ class Observer:
                 below = (f"{folder}/**",)
                 self._keep(Lesson("fact", subject, summary, body, 3, summary, below, (other,), (other,)))
 
-    def _keep(self, finding: Lesson) -> None:
+    def _keep(self, lesson: Lesson) -> None:
         if len(self._facts) < MOST_KEYS:
-            self._facts.setdefault(finding.subject, finding)
+            self._facts.setdefault(lesson.subject, lesson)
 
-    def findings(self) -> list[Lesson]:
-        """Return the findings, the weightiest first."""
-        findings = [
+    def lessons(self) -> list[Lesson]:
+        """Return the lessons, the weightiest first."""
+        lessons = [
             *self._rules.values(),
             *self._recoveries(),
             *self._discoveries(),
@@ -304,10 +304,10 @@ class Observer:
             *self._facts.values(),
         ]
         if "test" not in self._recovered:
-            findings += self._test_runner()
-        findings.sort(key=lambda finding: (-finding.weight, finding.subject))
+            lessons += self._test_runner()
+        lessons.sort(key=lambda lesson: (-lesson.weight, lesson.subject))
         is_told = any(stumble.fault != UNKNOWN for stumble, _, _ in self._recovered.values())
-        return findings[: MOST if is_told else max(QUIET, len(self._rules))]
+        return lessons[: MOST if is_told else max(QUIET, len(self._rules))]
 
     def attempts(self) -> list[Attempt]:
         """Return the purposes with a failed command, the unsolved ones last."""

@@ -1,6 +1,6 @@
 """Capture: read transcripts once, and leave what they teach for review.
 
-The project may name its own program. It read what tools and the web said, so its findings are always pending.
+The project may name its own program. It read what tools and the web said, so its lessons are always pending.
 """
 
 import hashlib
@@ -50,13 +50,13 @@ def _safe(text: str) -> str:
 
 
 def _ask_program(
-    workspace: Workspace, turns_data: Sequence[TurnData], findings: Sequence[Lesson], session: str
+    workspace: Workspace, turns_data: Sequence[TurnData], lessons: Sequence[Lesson], session: str
 ) -> list[Lesson]:
     words = workspace.config.setting("capture", "command")
     if not words or not turns_data:
         return []
     request = {"session": session, "max_tokens": MOST_TOKENS, "turns": list(turns_data),
-             "found": [{"summary": finding.summary, "pattern": finding.pattern} for finding in findings]}  # fmt: skip
+             "found": [{"summary": lesson.summary, "pattern": lesson.pattern} for lesson in lessons]}  # fmt: skip
     seconds = float(workspace.config.setting("capture", "timeout_seconds"))
     text = run_program(workspace, "capture.command", seconds, json.dumps(request))
     name = f"`{words[0]}`"
@@ -73,11 +73,11 @@ def _ask_program(
     listed: list[Any] = candidates if isinstance(candidates, list) else [None]
     if not all(isinstance(entry, Mapping) and isinstance(entry.get("summary"), str) for entry in listed):
         raise ProgramError(f"{name}: {fault}", hint=_FORM, fault=fault)
-    return [_finding(candidate) for candidate in listed[:MOST_ANSWERED] if candidate["summary"].strip()]
+    return [_lesson(candidate) for candidate in listed[:MOST_ANSWERED] if candidate["summary"].strip()]
 
 
-def _finding(candidate: Mapping[str, object]) -> Lesson:
-    summary = inert_line(str(candidate["summary"]))  # with a secret, the finding is dropped later
+def _lesson(candidate: Mapping[str, object]) -> Lesson:
+    summary = inert_line(str(candidate["summary"]))  # with a secret, the lesson is dropped later
     body = inert_line(text) if isinstance(text := candidate.get("body"), str) else ""
     paths, inputs = _words(candidate.get("paths")), _words(candidate.get("inputs"))
     is_procedural = candidate.get("procedural") is True
@@ -92,7 +92,7 @@ def _words(value: object) -> tuple[str, ...]:
 OnProgress = Callable[[int], None]
 READERS = transcript_readers("entries")
 EVENTS = "events"
-SourcedFinding = tuple[Lesson, Provenance]
+SourcedLesson = tuple[Lesson, Provenance]
 MOST_TRIED = 200  # entries that are read to detect the agent
 _SESSION = re.compile(r"[\w.:@-]{1,200}", re.ASCII)
 """Session ids that a record may hold: a transcript may contain anything."""
@@ -170,14 +170,14 @@ def capture(
     done = CaptureResult()
     project = Project(workspace)
     for agent, path in transcripts:
-        read, _, findings = read_session(workspace, project, agent, path, done.warnings, on_progress)
+        read, _, lessons = read_session(workspace, project, agent, path, done.warnings, on_progress)
         done.reads.append(read)
         existing = [*records, *(candidate.record for candidate in done.candidates)]
-        result = propose(workspace, existing, findings, read.session.recalled, dry_run=dry_run)
+        result = propose(workspace, existing, lessons, read.session.recalled, dry_run=dry_run)
         done.candidates += result.candidates
         done.skipped += result.skipped
         if not dry_run and not read.skipped:
-            transcript = findings[0][1].transcript if findings else None
+            transcript = lessons[0][1].transcript if lessons else None
             details = {"agent": agent, "transcript": transcript, "turns": read.session.turns}
             write_event(workspace, CAPTURED, [candidate.record.id for candidate in result.candidates], details)
     return done
@@ -186,7 +186,7 @@ def capture(
 def read_session(
     workspace: Workspace, project: Project, agent: str, path: Path, warnings: list[str],
     on_progress: OnProgress | None = None,
-) -> tuple[SessionRead, Observer, list[SourcedFinding]]:  # fmt: skip
+) -> tuple[SessionRead, Observer, list[SourcedLesson]]:  # fmt: skip
     """Return what a session's transcript and those of its subagents teach; an unreadable subagent is a warning."""
     reader, session = READERS[agent], Session()
     read, observer = SessionRead(agent, path, session), Observer(project)
@@ -221,11 +221,11 @@ def read_session(
         read.skipped = f"no call of a tool is in it{hint}"
     if read.skipped:
         return read, observer, []
-    findings = observer.findings()
+    lessons = observer.lessons()
     try:
-        findings += _ask_program(workspace, latest, findings, session.id)
+        lessons += _ask_program(workspace, latest, lessons, session.id)
     except ProgramError as error:
         warnings.append(error.message)
     source = "web" if session.is_foreign else "test"
     where = Provenance(source, agent, session.id, f"sha256:{digest}", workspace.git.commit("HEAD") or "")
-    return read, observer, [(finding, where) for finding in findings]
+    return read, observer, [(lesson, where) for lesson in lessons]

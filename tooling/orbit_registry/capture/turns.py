@@ -170,7 +170,7 @@ class Session:
     rejected: bool = False  # the last turn with a step was rejected
     is_foreign: bool = False  # it read the web or a foreign server, so its content is untrusted
     recalled: dict[str, None] = field(default_factory=dict)
-    """Lines that were put before the model, which are no findings of it."""
+    """Lines that were put before the model, which are no lessons of it."""
     printed: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_PRINTED))  # the latest outputs of tools
     is_agents: bool = False  # another agent wrote its prompts
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from orbit_registry.capture.patterns import Attempt, Pattern
 from orbit_registry.capture.project import Project
-from orbit_registry.capture.run import EVENTS, SourcedFinding, read_session, transcripts_of
+from orbit_registry.capture.run import EVENTS, SourcedLesson, read_session, transcripts_of
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.hook import events
 from orbit_registry.model.record import Record
@@ -37,16 +37,16 @@ _HINTS = {
 
 @dataclass(slots=True)
 class GatheredRetro:
-    """Retro of a run, its findings, and lines that its sessions were shown."""
+    """Retro of a run, its lessons, and lines that its sessions were shown."""
 
     retro: Retro
-    findings: list[SourcedFinding] = field(default_factory=list)
+    lessons: list[SourcedLesson] = field(default_factory=list)
     recalled: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     def summaries(self, *patterns: Pattern) -> tuple[str, ...]:
-        """Return the summaries of findings by pattern, each once."""
-        return tuple(dict.fromkeys(finding.summary for finding, _ in self.findings if finding.pattern in patterns))
+        """Return the summaries of lessons by pattern, each once."""
+        return tuple(dict.fromkeys(lesson.summary for lesson, _ in self.lessons if lesson.pattern in patterns))
 
 
 def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> GatheredRetro:
@@ -60,10 +60,10 @@ def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Ga
     tried: list[Attempt] = []
     turns = 0
     for agent, path in transcripts_of(workspace, EVENTS, None, sessions):
-        read, observer, findings = read_session(workspace, Project(workspace), agent, path, gathered.warnings)
+        read, observer, lessons = read_session(workspace, Project(workspace), agent, path, gathered.warnings)
         if read.skipped:
             continue
-        gathered.findings += findings
+        gathered.lessons += lessons
         gathered.recalled += read.session.recalled
         tried += observer.attempts()
         name = next(session for session in sessions if session in path.name)

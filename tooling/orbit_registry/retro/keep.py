@@ -182,7 +182,7 @@ def _propose_findings(
     workspace: Workspace, gathered: GatheredRetro, retro: Record, *, dry_run: bool
 ) -> list[EnsureResult]:
     existing = read_collection(workspace).records.of_kind(LEARNING)
-    result = propose(workspace, existing, gathered.findings, gathered.recalled, sources=[retro.id], dry_run=dry_run)
+    result = propose(workspace, existing, gathered.lessons, gathered.recalled, sources=[retro.id], dry_run=dry_run)
     return [
         EnsureResult(EnsureRequest(LEARNING, candidate.record.id), INSERTED, candidate.record)
         for candidate in result.candidates
