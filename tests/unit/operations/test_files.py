@@ -3,7 +3,8 @@
 import pytest
 
 from orbit_registry.formats.adr.reader import read_document
-from orbit_registry.operations.adr import NewAdr, neighbours_in, new_path
+from orbit_registry.operations.adr import NewAdr
+from orbit_registry.operations.adr_style import neighbours_in, new_path
 from orbit_registry.registry import Registry
 from orbit_registry.repository.documents import is_prompt, prompts_of
 

@@ -1,28 +1,24 @@
-"""New and amended decisions: the record and its document, a file like its neighbours or an entry of a log."""
+"""New and amended decisions: the record and its document, a file or an entry of a log."""
 
 import os
-import posixpath
 import re
 import shlex
-import unicodedata
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, WriteError, plural
 from orbit_registry.formats.adr import writer
-from orbit_registry.formats.adr.file_names import FileName, is_decision_name, read_name, read_series_name
 from orbit_registry.formats.adr.model import AdrDocument, is_same_title
 from orbit_registry.formats.adr.reader import read_document
-from orbit_registry.formats.adr.templates import cost_in, new_document, template_from
-from orbit_registry.formats.adr.vocabulary import is_iso_date, language_of
-from orbit_registry.formats.markdown import is_markdown, parse_markdown
+from orbit_registry.formats.adr.templates import new_document
+from orbit_registry.formats.adr.vocabulary import is_iso_date
+from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.operations.adr_style import ANY_TITLE, neighbours_in, new_path, new_text, only_entry
 from orbit_registry.operations.document_facts import FEATURE
 from orbit_registry.operations.lifecycle import NO_COST, entry_in, refuse_closed, with_facts
 from orbit_registry.repository.documents import LOG_NAME, first_prompt, prompts_of, read_documents
@@ -32,7 +28,7 @@ from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import Edit, PreWriteHook, build_record, new_data, prepare_edit, writing
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.config import Config
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, document_text, inside, read_text
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
@@ -167,7 +163,7 @@ def _proposed_if_unfilled(workspace: Workspace, kind: Kind, request: NewAdr, aut
 def _no_cost(request: NewAdr) -> bool:
     """Say whether a text, read as one decision, names no cost."""
     body = (request.body or "").lstrip("\ufeff")
-    entry = _only_entry(f"# {_ANY_TITLE}\n\n{body}", "docs/adr/0001-new.md")
+    entry = only_entry(f"# {ANY_TITLE}\n\n{body}", "docs/adr/0001-new.md")
     return entry is not None and not entry.has_cost
 
 
@@ -322,181 +318,6 @@ def _document_change(workspace: Workspace, old: Record, new: Record) -> list[Fil
     if "title" in facts:
         _refuse_other_title(new.title, entry_in(document.path, text, new))
     return [FileChange(document.path, document.text, text)]
-
-
-_TEMPLATES_TRIED = 12
-"""Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
-_README_NAMES = ("README.md", "readme.md", "index.md")  # name of a decision's file in the decision's own folder
-_LONGEST = 60
-_OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
-_ANY_TITLE = "Untitled"  # placeholder of the title until the heading is known; a section's name would be taken for one
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """The decision files of a folder (or its folders with a README), the newest first, as (path, text)."""
-
-    folder: str
-    names: tuple[str, ...]
-    texts: tuple[tuple[str, str], ...]
-
-
-def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
-    """Return the decision files directly in a folder: by number, or by date where names begin with one."""
-    try:
-        entries = [name for entry in (workspace.root / folder).iterdir() if (name := _decision_in(entry))]
-    except OSError:
-        entries = []
-    names = _newest_first([name for name in entries if is_markdown(name)])
-    paths = [posixpath.normpath(f"{folder}/{name}") for name in names[:_TEMPLATES_TRIED]]
-    texts = [(path, text) for path in paths if (text := document_text(workspace.root, path)) is not None]
-    return Neighbours(folder, tuple(names), tuple(texts))
-
-
-def _decision_in(entry: Path) -> str | None:
-    if entry.is_dir():
-        return next((f"{entry.name}/{name}" for name in _README_NAMES if (entry / name).is_file()), None)
-    return entry.name if entry.is_file() else None
-
-
-def _newest_first(names: Sequence[str]) -> list[str]:
-    """A style that only one file has comes after styles that several share, however new it is."""
-    numbered = [name for name in names if (read := read_name(_stem(name))) is not None and _is_numbered(read)]
-    sure = [name for name in numbered if is_decision_name(_stem(name))]  # `01-use-x` where all are named so
-    series = Counter(_naming(name) for name in names if read_series_name(_stem(name)) is not None)
-    decisions = [*(sure or numbered), *(name for name in names if series[_naming(name)] > 1)]
-    shared = Counter(map(_naming, decisions))
-    ordered = sorted(decisions, key=lambda name: (shared[_naming(name)] > 1, _order(name), name), reverse=True)
-    first = _naming(ordered[0]) if ordered else ""
-    return sorted(ordered, key=lambda name: _naming(name) != first)
-
-
-def _stem(name: str) -> str:
-    first = name.partition("/")[0]
-    return first if "/" in name else posixpath.splitext(first)[0]
-
-
-def _file_name(name: str) -> FileName | None:
-    return read_name(_stem(name)) or read_series_name(_stem(name))
-
-
-def _is_numbered(read: FileName) -> bool:
-    return read.dash in ("-", "_", " ") or read.title[:1] in ("", " ")  # `1.2-release` is not a decision
-
-
-def _naming(name: str) -> str:
-    read = _file_name(name)
-    return "" if read is None else "date" if read.dated else f"number {read.lead.casefold()}"
-
-
-def _order(name: str) -> int:
-    read = _file_name(name)
-    return 0 if read is None else int(read.number or re.sub(r"\D", "", read.dated).ljust(8, "0"))
-
-
-def new_path(neighbours: Neighbours, record_id: str, title: str, date: str) -> str:
-    """Return where a new decision file goes: in the form of the newest name, or its dates."""
-    newest = neighbours.names[0] if neighbours.names else ""
-    name = _file_name(newest) if newest else None
-    ending = newest[len(_stem(newest)) :] or ".md"
-    if name is not None and name.dated:
-        day = f"{date}-01"[: 10 if name.date else 7]
-        mark = re.sub(r"\d", "", name.dated)[:1]
-        prefix = day.replace("-", mark) + name.dash
-        counter = _OF_THE_DAY.match(name.title)
-        if counter is not None:  # `20260401-02-title.md`: the second one of its day
-            same_day = (other[len(prefix) :] for other in neighbours.names if other.startswith(prefix))
-            number = max((int(match["number"]) for match in map(_OF_THE_DAY.match, same_day) if match), default=0) + 1
-            prefix += f"{number:0{len(counter['number'])}d}{counter['dash']}"
-        return posixpath.normpath(f"{neighbours.folder}/{prefix}{_title_like(title, name.title, name.dash)}{ending}")
-    lead, dash, width = (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
-    number = int(record_id.rpartition("-")[2])
-    alike = [other for other in neighbours.names if _naming(other) == _naming(newest)]
-    if name is not None and read_name(_stem(newest)) is None:
-        # The numbers of a series may be no ids: none is given twice.
-        number = max(number, *(_order(other) + 1 for other in alike))
-    titles = [read.title for other in alike if (read := _file_name(other))]
-    styles = [(_separator(title), _capitals(title)) for title in titles]
-    often = Counter(styles).most_common(1)
-    like = titles[styles.index(often[0][0])] if often else ""
-    gap = dash + like[: len(like) - len(like.lstrip("-_. "))]
-    words = f"{gap}{_title_like(title, like, dash)}" if dash else ""  # `adr-42.md` says only its number
-    return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{words}{ending}")
-
-
-def _separator(title: str) -> str | None:
-    between = re.search(r"(?<=[^\W_])[-_ ]", title)
-    return between.group() if between else None
-
-
-def _capitals(title: str) -> str:
-    words = [word for word in re.findall(r"[^\W\d_]+", title) if word.lower() != word.upper()]
-    if len(words) < 2 or not all(word[0].isupper() for word in words):
-        return ""
-    return "all" if all(word.isupper() for word in words) else "each"
-
-
-def _title_like(title: str, like: str, dash: str) -> str:
-    """Return a title as part of a file name with the separator and the capitals of another's: `Use-X`, `use_x`."""
-    words, capitals = slug(title, _separator(like) or dash), _capitals(like)
-    if capitals == "all":
-        return words.upper()
-    return re.sub(r"[^\W_]+", lambda word: word[0][:1].upper() + word[0][1:], words) if capitals else words
-
-
-def new_text(kind: Kind, neighbours: Neighbours, path: str, fields: Mapping[str, str], status: str) -> str:
-    """Return the text of a new decision file, in the dress of the newest neighbour that can state its facts."""
-    for like, text in neighbours.texts:
-        text_like = _from_neighbour(text, like, path, fields, status, add_status=False)
-        if text_like is not None:
-            return text_like
-    for like, text in neighbours.texts[:1]:
-        text_like = _from_neighbour(text, like, path, fields, status, add_status=True)
-        if text_like is not None:
-            return text_like
-    return new_document(kind.template(), fields)
-
-
-def _from_neighbour(
-    text: str, like: str, path: str, fields: Mapping[str, str], status: str, *, add_status: bool
-) -> str | None:
-    template = template_from(text, like)
-    entries = read_document(text, like).entries
-    if template is None or not entries:
-        return None
-    language = language_of(section.heading for section in entries[-1].sections)
-    raw = entries[-1].status_raw.strip("*_` ")
-    status_text = language.status(status, raw) if language is not None and raw else status
-    status_text = status_text if raw[:1].islower() else status_text[:1].upper() + status_text[1:]
-    width = len(entries[-1].number or "") if (entries[-1].number or "").isdigit() else 4
-    number = f"{int(fields['number']):0{width}d}"
-    result = new_document(template, {**fields, "number": number, "status": status_text, "title": _ANY_TITLE})
-    entry = _only_entry(result, path)
-    if entry is not None:  # now that it is known which number the heading states, none is read out of the title
-        result = writer.set_title(result, entry, fields["title"])
-        entry = _only_entry(result, path)
-    if entry is not None and add_status and entry.status == "unknown":
-        result = writer.set_status(result, entry, status_text)
-        entry = _only_entry(result, path)
-    if entry is None or entry.status != status or entry.title != fields["title"] or not entry.sections:
-        return None
-    if entry.has_cost:
-        return result
-    newline = "\r\n" if "\r\n" in result else "\n"
-    heading = language.consequences if language is not None else "Consequences"
-    return newline.join((result.rstrip(), "", f"## {heading}", "", f"- {cost_in(language)}", ""))
-
-
-def _only_entry(text: str, path: str) -> AdrDocument | None:
-    entries = read_document(text, path).entries
-    return entries[0] if len(entries) == 1 else None
-
-
-def slug(title: str, dash: str = "-") -> str:
-    """Return a title as part of a file name: lower case, letters and digits of any script, at most 60 characters."""
-    plain = unicodedata.normalize("NFKD", title.casefold())
-    words = re.findall(r"[^\W_]+", "".join(char for char in plain if not unicodedata.combining(char)))
-    return unicodedata.normalize("NFC", dash.join(words))[:_LONGEST].strip(dash) or "decision"
 
 
 _FACT_SECTIONS = frozenset(("status", "date", "changelog"))

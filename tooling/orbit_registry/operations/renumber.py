@@ -14,7 +14,7 @@ from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.adr import slug
+from orbit_registry.operations.adr_style import slug
 from orbit_registry.operations.citation_rewrite import (
     ChangedFile,
     CitationMap,
