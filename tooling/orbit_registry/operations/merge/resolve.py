@@ -18,7 +18,7 @@ from orbit_registry.operations.merge.conflicts import (
     read_merge,
     rebased_tip,
 )
-from orbit_registry.operations.merge.texts import (
+from orbit_registry.operations.merge.drafts import (
     Resolution,
     merge_documents,
     merge_logs_of,
