@@ -24,6 +24,7 @@ from orbit_registry.repository.skills import read_skills
 from orbit_registry.retro.failures import open_failures
 from orbit_registry.review import consolidate as consolidation
 from orbit_registry.review import proposals, review
+from orbit_registry.review.apply import apply as apply_proposal
 from orbit_registry.review.proposals import recommended, record_drafts
 from orbit_registry.workspace.author import Review
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
@@ -351,11 +352,11 @@ def apply(any_id: str, dry_run: bool, expect: str | None, yes: bool, output: str
     registry = open_registry()
     workspace, author = registry.workspace, registry.author()
     if not (dry_run or expect or yes) and output == "text" and sys.stdin.isatty():
-        record, diff = proposals.apply(workspace, any_id, author, dry_run=True)
+        record, diff = apply_proposal(workspace, any_id, author, dry_run=True)
         click.echo(visible(diff))
         click.confirm(f"Put this into {proposals.path_of(record)}?", abort=True, err=True)
         expect = digest_of(diff)
-    record, diff = proposals.apply(workspace, any_id, author, dry_run=dry_run, expected=(expect or "").strip())
+    record, diff = apply_proposal(workspace, any_id, author, dry_run=dry_run, expected=(expect or "").strip())
     path = proposals.path_of(record)
     changed = sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff.split("\n") if line)
     head = f"{record.id} would change {path}" if dry_run else f"{record.id} is {record.status.name} to {path}"
