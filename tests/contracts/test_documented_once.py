@@ -15,7 +15,7 @@ from orbit_registry.checks.check import all_checks
 from orbit_registry.cli.main import HIDDEN, orbit
 from orbit_registry.cli.reference import HELP
 from orbit_registry.hook import events
-from orbit_registry.mcp.dispatch import PREFIX, available_tools
+from orbit_registry.mcp.tools import PREFIX, available_tools
 from orbit_registry.workspace.config import config_schema
 
 ROOT = Path(__file__).parents[2]

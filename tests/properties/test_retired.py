@@ -28,7 +28,7 @@ from orbit_registry.injection import LearningsContextInjector
 from orbit_registry.matching.match import current_index
 from orbit_registry.mcp.dispatch import reply
 from orbit_registry.mcp.prompts import START, prompt_text, resource_page, resource_text
-from orbit_registry.mcp.tools import Caller
+from orbit_registry.mcp.tool import Caller
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.mcp import read_tools
-from orbit_registry.mcp.tools import Caller, ToolCall
+from orbit_registry.mcp.tool import Caller, ToolCall
 from orbit_registry.registry import Registry
 
 QUESTIONS = (

@@ -11,7 +11,7 @@ from tests.acceptance.conftest import orbit
 from tests.acceptance.hook.replies import ids, ids_in
 
 from orbit_registry.mcp.dispatch import reply
-from orbit_registry.mcp.tools import Caller
+from orbit_registry.mcp.tool import Caller
 from orbit_registry.registry import Registry
 
 SESSION = "s"

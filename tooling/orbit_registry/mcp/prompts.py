@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from orbit_registry.errors import RecordNotFoundError, UsageError
 from orbit_registry.mcp.dispatch import harmless
 from orbit_registry.mcp.read_tools import brief, clean, show
-from orbit_registry.mcp.tools import Caller, ToolCall
+from orbit_registry.mcp.tool import Caller, ToolCall
 from orbit_registry.registry import Registry
 
 LONGEST = 20_000

@@ -7,7 +7,7 @@ from orbit_registry.checks.report import diagnostic_lines
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import cut, inert_line
-from orbit_registry.mcp.tools import ToolCall, ToolResult, note_opened
+from orbit_registry.mcp.tool import ToolCall, ToolResult, note_opened
 from orbit_registry.model.freshness import FRESH, Freshness
 from orbit_registry.model.kind import PHASES
 from orbit_registry.model.record import Record

@@ -26,7 +26,8 @@ from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNo
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.mcp import dispatch, prompts
 from orbit_registry.mcp.proxy import META
-from orbit_registry.mcp.tools import Caller, Tool
+from orbit_registry.mcp.tool import Caller, Tool
+from orbit_registry.mcp.tools import listed_tools
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import Workspace
 
@@ -177,7 +178,7 @@ class McpServer:
                 workspace: Workspace | None = opened().workspace
             except OrbitError:  # a call says what is wrong; a list of tools can't
                 workspace = None
-            return dispatch.listed_tools(aliases=self._aliases, workspace=workspace)
+            return listed_tools(aliases=self._aliases, workspace=workspace)
 
         return types.ListToolsResult(tools=[_tool(tool) for tool in await self._in_turn(context, listed)])
 

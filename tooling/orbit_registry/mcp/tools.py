@@ -1,295 +1,266 @@
-"""Types of the MCP tools: a tool, its schema, its call and its result."""
+"""Table of the MCP tools: names, arguments, and what each runs."""
 
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
 
-from orbit_registry.errors import OrbitError
-from orbit_registry.hook.events import OPENED, Event, append
-from orbit_registry.hook.project import session_of_process
-from orbit_registry.hook.select import LINKED
-from orbit_registry.hook.session import SessionLog
-from orbit_registry.hook.sidecar import Sidecar
-from orbit_registry.hook.sidecar import records_for_paths as chosen
-from orbit_registry.matching.match import current_index
-from orbit_registry.model.kind import Kind, KindTable
-from orbit_registry.model.record_set import RecordSet
-from orbit_registry.registry import Registry
-from orbit_registry.repository.writer import FIXED
-from orbit_registry.workspace.author import Author
+from orbit_registry.briefs.task_class import CLASSES
+from orbit_registry.hook.events import NOTE_SKIPS
+from orbit_registry.mcp import read_tools, write_tools
+from orbit_registry.mcp.tool import (
+    ID,
+    LONGEST,
+    PATHS,
+    TAGS,
+    TASK,
+    Tool,
+    choice,
+    fields_of_any,
+    number,
+    own_fields,
+    required_fields,
+    text,
+    truth,
+    words,
+)
+from orbit_registry.mcp.write_tools import may_run
+from orbit_registry.model.ids import DIRECTIONS
+from orbit_registry.model.kind import PHASES, Kind, KindTable, load_kinds
+from orbit_registry.render.records import ORDERS
+from orbit_registry.search.query import BUDGETS
 from orbit_registry.workspace.workspace import Workspace
 
-Schema = Mapping[str, object]
-Arguments = Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Calling agent: its host's name, and the session whose log counts the records shown.
-
-    `hosted`: the agent's host started this process, so hooks know its session.
-    """
-
-    name: str
-    session: str
-    hosted: bool = False
-
-    def session_at(self, root: str) -> tuple[str, str] | None:
-        """Return the session of the host, else of the connection, and its agent; None if there is none."""
-        process_session = session_of_process(root) if self.hosted else None
-        return process_session or ((self.session, "") if self.session else None)
-
-    def ledger(self, root: str) -> SessionLog | None:
-        """Return the log of what its session was shown; None without a session."""
-        name = self.session_at(root)
-        return SessionLog(root, *name) if name is not None else None
-
-    def author(self, model: str | None = None) -> Author:
-        """Return the author of its records, never a person."""
-        return Author(self.name, "agent", model)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """One call: the project, the caller, and arguments that fit the tool's schema."""
-
-    registry: Registry
-    caller: Caller
-    arguments: Arguments
-
-    def text(self, name: str, default: str = "") -> str:
-        """Return a text argument."""
-        value = self.arguments.get(name)
-        return value if isinstance(value, str) else default
-
-    def words(self, name: str) -> list[str]:
-        """Return a list argument."""
-        value = self.arguments.get(name)
-        return [str(word) for word in value] if isinstance(value, list) else []
-
-    def number(self, name: str, default: int) -> int:
-        """Return a whole-number argument."""
-        value = self.arguments.get(name)
-        return value if isinstance(value, int) else default
-
-    def is_set(self, name: str) -> bool:
-        """Return whether an argument is true."""
-        return self.arguments.get(name) is True
-
-    def fields(self, name: str) -> dict[str, object]:
-        """Return an object argument."""
-        value = self.arguments.get(name)
-        return dict(value) if isinstance(value, Mapping) else {}
-
-
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """Result of a tool: data, the same as text, and in `next` the calls that make sense now.
-
-    `paths` are files it is about, from the root; `record_ids` are records whose text it has. `rendered`: the text is a
-    block of `hook.render`, already safe, whose marks must stay.
-    """
-
-    data: object
-    text: str
-    next: Sequence[str] = ()
-    paths: Sequence[str] = ()
-    record_ids: Sequence[str] = ()
-    rendered: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """Name, description, arguments and function of a tool.
-
-    `fixed` are the arguments that an alias sets. `carries`: records for the paths of a call are added to its result.
-    """
-
-    name: str
-    title: str
-    description: str
-    properties: Mapping[str, Schema]
-    run: Callable[[ToolCall], ToolResult]
-    required: Sequence[str] = ()
-    reads_only: bool = True
-    fixed: Mapping[str, object] = field(default_factory=dict)
-    carries: bool = True
-
-    def listed_schema(self) -> dict[str, object]:
-        """Return the JSON Schema as a client lists it: a call may use all, a model's context is spared a third."""
-        properties = {name: _short(form) for name, form in self.properties.items() if name not in RARE}
-        return {**self.schema(), "properties": properties}
-
-    def schema(self) -> dict[str, object]:
-        """Return the JSON Schema of its arguments."""
-        return {
-            "type": "object",
-            "properties": {name: dict(form) for name, form in self.properties.items()},
-            "required": list(self.required),
-            "additionalProperties": False,
-        }
-
-
-LONGEST = 200_000  # characters of all arguments of a call together
-OF_A_DOCUMENT = ("title", "date", "tasks", "feature", "deciders", "summary", "labels", "legacy_ids", "scope")
-"""Fields that a new decision takes; the others are given by `update`, once it has a document."""
-WITHHELD = FIXED | {"freshness", "status_raw"}  # fields that no agent gives: they say who, when and in which state
-
-
-def text(description: str, *examples: str, longest: int = 2_000) -> Schema:
-    """Return the schema of a text."""
-    form = {"type": "string", "minLength": 1, "maxLength": longest}
-    return {**form, "description": description, "examples": list(examples)}
-
-
-def words(description: str, *examples: str, most: int = 50) -> Schema:
-    """Return the schema of a list of short texts."""
-    entry = {"type": "string", "minLength": 1, "maxLength": 500}
-    return {"type": "array", "items": entry, "maxItems": most, "description": description, "examples": [list(examples)]}
-
-
-def number(description: str, default: int | None, most: int, least: int = 1) -> Schema:
-    """Return the schema of a whole number."""
-    usual = {} if default is None else {"default": default}
-    return {"type": "integer", "minimum": least, "maximum": most, **usual, "description": description}
-
-
-def truth(description: str) -> Schema:
-    """Return the schema of a flag, false by default."""
-    return {"type": "boolean", "default": False, "description": description}
-
-
-def choice(description: str, *names: str) -> Schema:
-    """Return the schema of one of some names."""
-    return {"type": "string", "enum": list(names), "description": description}
-
-
-ID = text("A record's id, or an earlier name of it.", "L-7k3fq", "ADR-0012", longest=300)
-PATHS = words("Files from the project's root; they need not exist.", "src/app.py")
-TAGS = words("Tags (scope.tags).", "network")
-TASK = text("The current task.", "TASK-12", longest=200)
-
-
-def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]:
-    """Return the schemas of the fields that an agent may set, the headline first."""
-    document = kind.schema.document
-    shared: Mapping[str, Any] = document["$defs"]
-    withheld = WITHHELD | kind.schema.managed | ({"title"} - {kind.headline})
-    names = sorted((name for name in kind.schema.properties if name not in withheld), key=lambda n: n != kind.headline)
-    forms = {name: _inlined(document["properties"][name], shared) for name in names}
-    if kind.in_document and new:
-        forms = {name: form for name, form in forms.items() if name in OF_A_DOCUMENT}
-        axes = forms["scope"]["properties"]
-        forms["scope"] = {**forms["scope"], "properties": {axis: axes[axis] for axis in ("paths", "tags")}}
-        forms["body"] = text("Context, Decision and Consequences as Markdown; name at least one cost.", longest=100_000)
-    return forms
-
-
-def required_fields(kind: Kind) -> list[str]:
-    """Return the required fields of a kind's records."""
-    withheld = WITHHELD | kind.schema.managed
-    return [name for name in kind.schema.document["required"] if name not in withheld]
-
-
-def fields_of_any(kinds: KindTable) -> Schema:
-    """Return the schema of any kind's fields, with those of each kind in its description."""
-    fields_by_kind = [(kind, list(own_fields(kind, new=True))) for kind in kinds]
-    plain = [names for kind, names in fields_by_kind if not kind.in_document]
-    shared = [name for name in plain[0] if all(name in names for names in plain)] if plain else []
-    lines = []
-    for kind, names in fields_by_kind:
-        needed = required_fields(kind)
-        optional = [name for name in names if name not in needed and (kind.in_document or name not in shared)]
-        lines.append(f"{kind.name}: {', '.join(needed)} (needed){'; ' if optional else ''}{', '.join(optional)}")
-    lines.append(f"All but decisions take {', '.join(shared)} too")
-    example = {"summary": "Retries need an idempotency key", "scope": {"paths": ["src/**"]}}
-    description = "The record's fields, by its kind. " + ". ".join(lines) + "."
-    return {"type": "object", "description": description, "examples": [example]}
-
-
-_LEFT_OUT = frozenset(("$ref", "patternProperties", "pattern", "uniqueItems", "maxItems", "minLength"))
-"""What a tool's schema does not repeat of a kind's: not every client follows references, a model reads none of the
-rest, and the record's own schema holds it to all of them when it is written."""
-
-
-RARE = frozenset(
-    {
-        "budget", "context_tags", "feature", "incident", "legacy_id", "model", "offset", "phases", "project",
-        "purpose", "seconds", "skip_reason", "sort", "task_class", "versions",
-    }
+PREFIX = "orbit."
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "adr": ("add", "list"),
+    "learning": ("add", "list", "show", "search", "update", "supersede", "vote"),
+}
+"""Kind → the tools that have a name for it alone: `orbit.learning.add`. Those of `orbit.` alone serve every kind."""
+_CONFIRM = truth("Write it; without this the call shows the nearest records and writes nothing.")
+_PROJECT = text("The project, if the repository has several.", "billing", longest=200)
+_LIMIT = number("Maximum number.", 20, 100)
+_ALL = truth("Also records that wait for review or are closed.")
+_PURPOSE = choice("prompt: for a task; plan: for planning the next run.", "prompt", "plan")
+_RELATED = Tool(
+    "related", "Related records",
+    "List what is related to a record: links from and to it, and what texts cite.",
+    {"id": ID, "depth": number("Links away at most.", 1, 5),
+     "direction": choice("Links from it, or links to it.", *DIRECTIONS)},
+    read_tools.related, ["id"],
 )  # fmt: skip
-"""Arguments that a call may have and that no list names."""
-_LIMITS = frozenset(
-    ("default", "examples", "minLength", "maxLength", "maxItems", "minimum", "maximum", "exclusiveMinimum")
-)
+_CHECK_TEXT = Tool(
+    "check_text", "Check a text",
+    "Say which decisions a text breaks. Call it before you write the file.",
+    {"path": text("The file, from the root.", "src/app.py"),
+     "text": text("Its new text.", "import mysql", longest=LONGEST)},
+    read_tools.check_text, ["path", "text"],
+)  # fmt: skip
+_QUERY = Tool(
+    "query", "Ask in SQL",
+    "Ask the snapshot of all records one SQL question (DuckDB, read only). Tables: records, scope_globs, tags, links, "
+    "evidence, legacy_ids, votes, freshness; views: vote_ranking, system_knowledge; macros: scope_match(path), "
+    "search(text), ranked(), resolve_id(id). `DESCRIBE records` names columns.",
+    {
+        "sql": text("One SELECT.", "SELECT id, title FROM records WHERE status = 'accepted'", longest=10_000),
+        "limit": number("Maximum number of rows.", 100, 1_000),
+        "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": read_tools.MOST_SECONDS,
+                    "default": read_tools.USUAL_SECONDS, "description": "Time limit."},
+    },
+    read_tools.query, ["sql"], carries=False,
+)  # fmt: skip
+_WORK = (
+    Tool(
+        "note", "Note on work",
+        "Note how a piece of work went, once at its end. After failed attempts it suggests what is worth keeping.",
+        {"text": text("What happened, in a sentence or two.", "Uploads fail without a retry key", longest=4_000),
+         "attempts": number("How often it was tried.", 1, 1_000),
+         "errors": truth("There were errors on the way."), "failed": truth("It was given up."),
+         "skip_reason": choice("Why there is nothing to note.", *NOTE_SKIPS), "task": TASK, "paths": PATHS,
+         "tags": TAGS},
+        write_tools.note, reads_only=False,
+    ),
+    Tool(
+        "fail", "Mark a failed target",
+        "Mark a target that failed after its last attempt, so that it is not retried for a week.",
+        {"target": text("type:project:id, or type:id.", "story:shop:S-1", longest=300),
+         "reason": text("Why it failed.", "the sandbox has no browser", longest=4_000),
+         "attempts": number("Attempts so far.", None, 1_000), "paths": PATHS},
+        write_tools.fail, ["target", "reason"], reads_only=False,
+    ),
+    Tool(
+        "retro", "Retro of a run",
+        "Record the outcome of a loop, a session or an incident; it waits for a person's review.",
+        {"loop": text("The loop's id.", "L-17"), "session": text("The session's id."),
+         "incident": text("The failure's id or target."), "project": _PROJECT,
+         "summary": text("What happened.", longest=4_000),
+         "worked": words("What worked."), "struggled": words("What did not work."),
+         "durable_behavior": words("What will be done differently."), "recommendations": words("What should change."),
+         "outcomes": {"type": "array", "maxItems": 500, "description": "Results of targets.", "items": {
+             "type": "object", "additionalProperties": False, "required": ["target", "result"], "properties": {
+                 "target": text("type:project:id."), "reason": text("Why."),
+                 "attempts": number("Attempts.", None, 1_000),
+                 "result": choice("Its result.", "completed", "failed", "skipped", "requeued"),
+                 "tools": words("Tools used.")}}}},
+        write_tools.retro, reads_only=False,
+    ),
+)  # fmt: skip
+_RUN = Tool(
+    "run", "Run a script",
+    "Run a script that is a resource, if it is what was reviewed and committed; returns the exit code and the end of "
+    "its output.",
+    {
+        "id": ID,
+        "arguments": words("Arguments of the script.", "--verbose"),
+        "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 600, "default": 60,
+                    "description": "Time limit."},
+    },
+    write_tools.run_script, ["id"], reads_only=False,
+)  # fmt: skip
 
 
-def _short(form: Any) -> Any:
-    if isinstance(form, list):
-        return [_short(entry) for entry in form]
-    if not isinstance(form, Mapping):
-        return form
-    parts = {name: _short(part) for name, part in form.items() if name not in _LIMITS and name != "properties"}
-    if "properties" in form:
-        parts["properties"] = {name: _short(part) for name, part in form["properties"].items()}
-    return parts
+UNLISTED = ("related", "link")  # tools that can be called and that no list names
 
 
-def _inlined(form: Any, shared: Mapping[str, Any]) -> Any:
-    if isinstance(form, list):
-        return [_inlined(entry, shared) for entry in form]
-    if not isinstance(form, Mapping):
-        return form
-    parts = {name: _inlined(part, shared) for name, part in form.items() if name not in _LEFT_OUT}
-    if "$ref" in form:
-        parts = {**_inlined(shared[str(form["$ref"]).rpartition("/")[2]], shared), **parts}
-    return parts
+def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
+    """Return the tools that can be called by name, general ones first; `running` includes `run`."""
+    run = [_RUN] if running else []
+    general = {tool.name: tool for tool in (*_reading_tools(kinds), *_writing_tools(kinds), *_WORK, *run)}
+    named_tools = [
+        _alias(general[verb], kinds[kind]) for kind, verbs in ALIASES.items() if kind in kinds for verb in verbs
+    ]
+    everywhere = replace(general["search"], name=f"{PREFIX}search", description="The same as `search`.")
+    return {**general, **{tool.name: tool for tool in (everywhere, *named_tools)}}
 
 
-SHOW = "mcp:show"
+def _reading_tools(kinds: KindTable) -> list[Tool]:
+    of_kind = choice("Only of this kind.", *(kind.name for kind in kinds))
+    return [
+        Tool(
+            "search", "Search records",
+            "Find records by words, the best first: id, score, title, snippet. `show` has the whole text.",
+            {
+                "query": text("Words to look for; `tags` or `path` alone find all in scope.", "retry uploads"),
+                "kind": of_kind, "tags": TAGS,
+                "path": text("Only records that apply to this file, a path from the root.", "src/app.py"),
+                "versions": text("Only records for these versions.", "2,3"),
+                "context_tags": text("Tags that weigh more.", "reviewer,network=1.5"),
+                "budget": choice("How deep to look.", *BUDGETS),
+                "limit": number("Maximum number.", None, 50), "all": _ALL,
+            },
+            read_tools.search,
+        ),
+        Tool(
+            "list", "List records",
+            "List records in short: id, kind, status and title.",
+            {
+                "kind": of_kind, "status": text("Only with this status.", "accepted", longest=100),
+                "phases": {"type": "array", "items": choice("A phase.", *PHASES), "maxItems": 3,
+                           "description": "Pending, live or closed; without it, all but closed."},
+                "tags": TAGS, "feature": text("Only of this feature.", "search"), "task": TASK,
+                "legacy_id": text("Only the record that had this id before.", "project/ADR-006", longest=300),
+                "sort": choice("Most voted for, changed last, or by id.", *ORDERS),
+                "limit": number("Maximum number.", 50, 200),
+                "offset": number("Number of records to skip.", 0, 1_000_000, 0),
+            },
+            read_tools.list_records,
+        ),
+        Tool("show", "Show a record", "Show a record or, by `ID#CODE`, one chunk; says if it is stale.", {"id": ID},
+             read_tools.show, ["id"]),
+        _RELATED,
+        Tool(
+            "match", "Records for paths",
+            "List the records that apply to files or tags, with the glob that matches, in push order.",
+            {"paths": PATHS, "tags": TAGS, "task": TASK, "project": _PROJECT, "all": _ALL, "limit": _LIMIT},
+            read_tools.match,
+        ),
+        _CHECK_TEXT,
+        Tool(
+            "brief", "Brief for a task",
+            "Get the records for a task before you begin: at most five and 1,000 tokens, none twice in a session. "
+            "Call it once a task, with the files and the words of the task.",
+            {
+                "paths": PATHS, "tags": TAGS,
+                "text": text("The task in words.", "Retry failed uploads", longest=20_000), "task": TASK,
+                "agent": text("Your role; its categories select learnings.", "tester", longest=100),
+                "project": _PROJECT,
+                "task_class": choice("The kind of work; without it, worked out from the words.", *CLASSES),
+                "purpose": _PURPOSE,
+            },
+            read_tools.brief, carries=False,
+        ),
+        _QUERY,
+        Tool("queue", "What waits for review", "List what waits for a person's review.", {"kind": of_kind},
+             read_tools.queue),
+    ]  # fmt: skip
 
 
-def sidecar_for(
-    workspace: Workspace, records: RecordSet, paths: Sequence[str], record_ids: Collection[str], caller: Caller
-) -> Sidecar | None:
-    """Return the records for some paths, and the rules linked with the records shown; all are logged as shown.
+def _writing_tools(kinds: KindTable) -> list[Tool]:
+    fields = fields_of_any(kinds)
+    writable = choice("Kind of the record.", *(kind.name for kind in kinds if not kind.in_file))
+    same = {"type": "object", "description": "Fields as `add` takes them, by the record's kind."}
+    rels = kinds["adr"].schema.document["properties"]["links"]["items"]["properties"]["rel"]["enum"]
+    twice = "The first call shows the nearest records and the vote that would strengthen one; call again to write."
+    return [
+        Tool(
+            "add", "Propose a record",
+            f"Propose a record; it waits for a person's review. {twice}",
+            {"kind": writable, "fields": fields, "task": TASK, "confirm": _CONFIRM,
+             "distinct_from": words("Records that look alike but differ; also confirms.", "L-7k3fq")},
+            write_tools.add, ["kind", "fields"], reads_only=False,
+        ),
+        Tool(
+            "update", "Change a proposal",
+            "Change fields of a record that waits for review: each replaces the old value, and null removes it. "
+            f"For an accepted record, propose another in its place. {twice}",
+            {"id": ID, "fields": same, "confirm": _CONFIRM},
+            write_tools.update, ["id", "fields"], reads_only=False,
+        ),
+        Tool(
+            "supersede", "Propose a replacement",
+            "Propose that another record replaces an accepted one: `by` is one that waits for review, or "
+            f"`fields` are those of a new one. A person closes the old one. {twice}",
+            {"id": ID, "by": ID, "fields": same, "confirm": _CONFIRM},
+            write_tools.supersede, ["id"], reads_only=False,
+        ),
+        Tool(
+            "vote", "Vote for a record",
+            "Say that an accepted record helped in a task; the same voter counts once a task.",
+            {"id": ID, "task": TASK, "model": text("Your model's name.", "model-1", longest=200)},
+            write_tools.vote, ["id", "task"], reads_only=False,
+        ),
+        Tool(
+            "link", "Link records",
+            "Link a record that waits for review to another.",
+            {"id": ID, "rel": choice("Relation to the other record.", *rels), "to": ID},
+            write_tools.link, ["id", "rel", "to"], reads_only=False,
+        ),
+    ]  # fmt: skip
 
-    Records that the result has already are left out. None if they can't be read: the result matters more.
-    """
-    returned = _linked(records, record_ids)
-    if not (paths or returned):
-        return None
-    root = str(workspace.root)
-    try:
-        index = current_index(workspace)
-        return chosen(
-            root, index, paths, caller.ledger(root), shown_ids=record_ids, returned=returned, agent=caller.name
-        )
-    except (OrbitError, OSError):
-        return None
+
+def _alias(tool: Tool, kind: Kind) -> Tool:
+    properties = {name: form for name, form in tool.properties.items() if name != "kind"}
+    required = [name for name in tool.required if name != "kind"]
+    if tool.name == "add":
+        del properties["fields"]
+        properties = {**own_fields(kind, new=True), **properties}
+        required = required_fields(kind)
+    elif "fields" in properties:
+        properties["fields"] = {"type": "object", "description": f"Fields as `{PREFIX}{kind.name}.add` takes them."}
+    return replace(
+        tool, name=f"{PREFIX}{kind.name}.{tool.name}", title=f"{kind.labels}: {tool.name}", properties=properties,
+        description=f"`{tool.name}` for {kind.labels.lower()} alone.", required=required, fixed={"kind": kind.name},
+    )  # fmt: skip
 
 
-def _linked(records: RecordSet, record_ids: Collection[str]) -> Mapping[str, Sequence[str]]:
-    linked: dict[str, list[str]] = {}
-    for record in records:
-        if record.kind.gate == LINKED and record.phase == "live":
-            for link in record.links:
-                if link.to in record_ids:
-                    linked.setdefault(link.to, []).append(record.id)
-    for record_id in record_ids:
-        for record in records.with_id(record_id):
-            targets = (target for link in record.links for target in records.with_id(link.to))
-            rules = [target.id for target in targets if target.kind.gate == LINKED and target.phase == "live"]
-            if rules:
-                linked.setdefault(record_id, []).extend(rules)
-    return linked
+def available_tools(workspace: Workspace | None = None) -> dict[str, Tool]:
+    """Return the tools for a project's kinds, or for the shipped kinds without a project."""
+    if workspace is None:
+        return tools(load_kinds())
+    return tools(workspace.kinds, running=may_run(workspace))
 
 
-def note_opened(workspace: Workspace, record_id: str, caller: Caller) -> None:
-    """Log that a record was shown in full."""
-    root = str(workspace.root)
-    ledger = caller.ledger(root)
-    event = Event(SHOW, time.time())
-    event.name, event.opened, event.session = OPENED, [record_id], ledger.name if ledger is not None else ""
-    append(root, event)
+def listed_tools(*, aliases: bool = False, workspace: Workspace | None = None) -> list[Tool]:
+    """Return the tools that a client lists: each once, or with `aliases` also under its name for one kind."""
+    available = available_tools(workspace)
+    return [
+        tool for name, tool in available.items() if name not in UNLISTED and (aliases or not name.startswith(PREFIX))
+    ]

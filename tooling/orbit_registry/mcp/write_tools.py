@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.errors import RefusedError, UsageError, plural
 from orbit_registry.mcp.read_tools import clean
-from orbit_registry.mcp.tools import WITHHELD, ToolCall, ToolResult, own_fields
+from orbit_registry.mcp.tool import WITHHELD, ToolCall, ToolResult, own_fields
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record

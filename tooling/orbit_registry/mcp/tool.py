@@ -1,0 +1,295 @@
+"""One MCP tool: its schema, its call and its result."""
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.hook.events import OPENED, Event, append
+from orbit_registry.hook.project import session_of_process
+from orbit_registry.hook.select import LINKED
+from orbit_registry.hook.session import SessionLog
+from orbit_registry.hook.sidecar import Sidecar
+from orbit_registry.hook.sidecar import records_for_paths as chosen
+from orbit_registry.matching.match import current_index
+from orbit_registry.model.kind import Kind, KindTable
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.registry import Registry
+from orbit_registry.repository.writer import FIXED
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.workspace import Workspace
+
+Schema = Mapping[str, object]
+Arguments = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Calling agent: its host's name, and the session whose log counts the records shown.
+
+    `hosted`: the agent's host started this process, so hooks know its session.
+    """
+
+    name: str
+    session: str
+    hosted: bool = False
+
+    def session_at(self, root: str) -> tuple[str, str] | None:
+        """Return the session of the host, else of the connection, and its agent; None if there is none."""
+        process_session = session_of_process(root) if self.hosted else None
+        return process_session or ((self.session, "") if self.session else None)
+
+    def ledger(self, root: str) -> SessionLog | None:
+        """Return the log of what its session was shown; None without a session."""
+        name = self.session_at(root)
+        return SessionLog(root, *name) if name is not None else None
+
+    def author(self, model: str | None = None) -> Author:
+        """Return the author of its records, never a person."""
+        return Author(self.name, "agent", model)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call: the project, the caller, and arguments that fit the tool's schema."""
+
+    registry: Registry
+    caller: Caller
+    arguments: Arguments
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return a text argument."""
+        value = self.arguments.get(name)
+        return value if isinstance(value, str) else default
+
+    def words(self, name: str) -> list[str]:
+        """Return a list argument."""
+        value = self.arguments.get(name)
+        return [str(word) for word in value] if isinstance(value, list) else []
+
+    def number(self, name: str, default: int) -> int:
+        """Return a whole-number argument."""
+        value = self.arguments.get(name)
+        return value if isinstance(value, int) else default
+
+    def is_set(self, name: str) -> bool:
+        """Return whether an argument is true."""
+        return self.arguments.get(name) is True
+
+    def fields(self, name: str) -> dict[str, object]:
+        """Return an object argument."""
+        value = self.arguments.get(name)
+        return dict(value) if isinstance(value, Mapping) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """Result of a tool: data, the same as text, and in `next` the calls that make sense now.
+
+    `paths` are files it is about, from the root; `record_ids` are records whose text it has. `rendered`: the text is a
+    block of `hook.render`, already safe, whose marks must stay.
+    """
+
+    data: object
+    text: str
+    next: Sequence[str] = ()
+    paths: Sequence[str] = ()
+    record_ids: Sequence[str] = ()
+    rendered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Name, description, arguments and function of a tool.
+
+    `fixed` are the arguments that an alias sets. `carries`: records for the paths of a call are added to its result.
+    """
+
+    name: str
+    title: str
+    description: str
+    properties: Mapping[str, Schema]
+    run: Callable[[ToolCall], ToolResult]
+    required: Sequence[str] = ()
+    reads_only: bool = True
+    fixed: Mapping[str, object] = field(default_factory=dict)
+    carries: bool = True
+
+    def listed_schema(self) -> dict[str, object]:
+        """Return the JSON Schema as a client lists it: a call may use all, a model's context is spared a third."""
+        properties = {name: _short(form) for name, form in self.properties.items() if name not in RARE}
+        return {**self.schema(), "properties": properties}
+
+    def schema(self) -> dict[str, object]:
+        """Return the JSON Schema of its arguments."""
+        return {
+            "type": "object",
+            "properties": {name: dict(form) for name, form in self.properties.items()},
+            "required": list(self.required),
+            "additionalProperties": False,
+        }
+
+
+LONGEST = 200_000  # characters of all arguments of a call together
+OF_A_DOCUMENT = ("title", "date", "tasks", "feature", "deciders", "summary", "labels", "legacy_ids", "scope")
+"""Fields that a new decision takes; the others are given by `update`, once it has a document."""
+WITHHELD = FIXED | {"freshness", "status_raw"}  # fields that no agent gives: they say who, when and in which state
+
+
+def text(description: str, *examples: str, longest: int = 2_000) -> Schema:
+    """Return the schema of a text."""
+    form = {"type": "string", "minLength": 1, "maxLength": longest}
+    return {**form, "description": description, "examples": list(examples)}
+
+
+def words(description: str, *examples: str, most: int = 50) -> Schema:
+    """Return the schema of a list of short texts."""
+    entry = {"type": "string", "minLength": 1, "maxLength": 500}
+    return {"type": "array", "items": entry, "maxItems": most, "description": description, "examples": [list(examples)]}
+
+
+def number(description: str, default: int | None, most: int, least: int = 1) -> Schema:
+    """Return the schema of a whole number."""
+    usual = {} if default is None else {"default": default}
+    return {"type": "integer", "minimum": least, "maximum": most, **usual, "description": description}
+
+
+def truth(description: str) -> Schema:
+    """Return the schema of a flag, false by default."""
+    return {"type": "boolean", "default": False, "description": description}
+
+
+def choice(description: str, *names: str) -> Schema:
+    """Return the schema of one of some names."""
+    return {"type": "string", "enum": list(names), "description": description}
+
+
+ID = text("A record's id, or an earlier name of it.", "L-7k3fq", "ADR-0012", longest=300)
+PATHS = words("Files from the project's root; they need not exist.", "src/app.py")
+TAGS = words("Tags (scope.tags).", "network")
+TASK = text("The current task.", "TASK-12", longest=200)
+
+
+def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]:
+    """Return the schemas of the fields that an agent may set, the headline first."""
+    document = kind.schema.document
+    shared: Mapping[str, Any] = document["$defs"]
+    withheld = WITHHELD | kind.schema.managed | ({"title"} - {kind.headline})
+    names = sorted((name for name in kind.schema.properties if name not in withheld), key=lambda n: n != kind.headline)
+    forms = {name: _inlined(document["properties"][name], shared) for name in names}
+    if kind.in_document and new:
+        forms = {name: form for name, form in forms.items() if name in OF_A_DOCUMENT}
+        axes = forms["scope"]["properties"]
+        forms["scope"] = {**forms["scope"], "properties": {axis: axes[axis] for axis in ("paths", "tags")}}
+        forms["body"] = text("Context, Decision and Consequences as Markdown; name at least one cost.", longest=100_000)
+    return forms
+
+
+def required_fields(kind: Kind) -> list[str]:
+    """Return the required fields of a kind's records."""
+    withheld = WITHHELD | kind.schema.managed
+    return [name for name in kind.schema.document["required"] if name not in withheld]
+
+
+def fields_of_any(kinds: KindTable) -> Schema:
+    """Return the schema of any kind's fields, with those of each kind in its description."""
+    fields_by_kind = [(kind, list(own_fields(kind, new=True))) for kind in kinds]
+    plain = [names for kind, names in fields_by_kind if not kind.in_document]
+    shared = [name for name in plain[0] if all(name in names for names in plain)] if plain else []
+    lines = []
+    for kind, names in fields_by_kind:
+        needed = required_fields(kind)
+        optional = [name for name in names if name not in needed and (kind.in_document or name not in shared)]
+        lines.append(f"{kind.name}: {', '.join(needed)} (needed){'; ' if optional else ''}{', '.join(optional)}")
+    lines.append(f"All but decisions take {', '.join(shared)} too")
+    example = {"summary": "Retries need an idempotency key", "scope": {"paths": ["src/**"]}}
+    description = "The record's fields, by its kind. " + ". ".join(lines) + "."
+    return {"type": "object", "description": description, "examples": [example]}
+
+
+_LEFT_OUT = frozenset(("$ref", "patternProperties", "pattern", "uniqueItems", "maxItems", "minLength"))
+"""What a tool's schema does not repeat of a kind's: not every client follows references, a model reads none of the
+rest, and the record's own schema holds it to all of them when it is written."""
+
+
+RARE = frozenset(
+    {
+        "budget", "context_tags", "feature", "incident", "legacy_id", "model", "offset", "phases", "project",
+        "purpose", "seconds", "skip_reason", "sort", "task_class", "versions",
+    }
+)  # fmt: skip
+"""Arguments that a call may have and that no list names."""
+_LIMITS = frozenset(
+    ("default", "examples", "minLength", "maxLength", "maxItems", "minimum", "maximum", "exclusiveMinimum")
+)
+
+
+def _short(form: Any) -> Any:
+    if isinstance(form, list):
+        return [_short(entry) for entry in form]
+    if not isinstance(form, Mapping):
+        return form
+    parts = {name: _short(part) for name, part in form.items() if name not in _LIMITS and name != "properties"}
+    if "properties" in form:
+        parts["properties"] = {name: _short(part) for name, part in form["properties"].items()}
+    return parts
+
+
+def _inlined(form: Any, shared: Mapping[str, Any]) -> Any:
+    if isinstance(form, list):
+        return [_inlined(entry, shared) for entry in form]
+    if not isinstance(form, Mapping):
+        return form
+    parts = {name: _inlined(part, shared) for name, part in form.items() if name not in _LEFT_OUT}
+    if "$ref" in form:
+        parts = {**_inlined(shared[str(form["$ref"]).rpartition("/")[2]], shared), **parts}
+    return parts
+
+
+SHOW = "mcp:show"
+
+
+def sidecar_for(
+    workspace: Workspace, records: RecordSet, paths: Sequence[str], record_ids: Collection[str], caller: Caller
+) -> Sidecar | None:
+    """Return the records for some paths, and the rules linked with the records shown; all are logged as shown.
+
+    Records that the result has already are left out. None if they can't be read: the result matters more.
+    """
+    returned = _linked(records, record_ids)
+    if not (paths or returned):
+        return None
+    root = str(workspace.root)
+    try:
+        index = current_index(workspace)
+        return chosen(
+            root, index, paths, caller.ledger(root), shown_ids=record_ids, returned=returned, agent=caller.name
+        )
+    except (OrbitError, OSError):
+        return None
+
+
+def _linked(records: RecordSet, record_ids: Collection[str]) -> Mapping[str, Sequence[str]]:
+    linked: dict[str, list[str]] = {}
+    for record in records:
+        if record.kind.gate == LINKED and record.phase == "live":
+            for link in record.links:
+                if link.to in record_ids:
+                    linked.setdefault(link.to, []).append(record.id)
+    for record_id in record_ids:
+        for record in records.with_id(record_id):
+            targets = (target for link in record.links for target in records.with_id(link.to))
+            rules = [target.id for target in targets if target.kind.gate == LINKED and target.phase == "live"]
+            if rules:
+                linked.setdefault(record_id, []).extend(rules)
+    return linked
+
+
+def note_opened(workspace: Workspace, record_id: str, caller: Caller) -> None:
+    """Log that a record was shown in full."""
+    root = str(workspace.root)
+    ledger = caller.ledger(root)
+    event = Event(SHOW, time.time())
+    event.name, event.opened, event.session = OPENED, [record_id], ledger.name if ledger is not None else ""
+    append(root, event)
