@@ -7,7 +7,7 @@ import pytest
 
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.votes import Vote, by_month
-from orbit_registry.site.page import article, sparkline
+from orbit_registry.site.record_page import article, sparkline
 
 
 def vote(at: str, task: str) -> Vote:

@@ -3,7 +3,7 @@
 import re
 
 from orbit_registry.site.llms import LARGEST, Section, lists
-from orbit_registry.site.page import article_data
+from orbit_registry.site.record_page import article_data
 from orbit_registry.site.twins import Twin
 
 

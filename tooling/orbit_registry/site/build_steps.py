@@ -20,14 +20,14 @@ from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.inherited import source_of
 from orbit_registry.site import console
 from orbit_registry.site.config import UserConfig
+from orbit_registry.site.curated import SHELL, curated_pages, pages_with_content
 from orbit_registry.site.documents import mirrored_documents, with_first_commits, with_user_pages
-from orbit_registry.site.expand import Expansion
 from orbit_registry.site.hosting import forge_of, public_address
 from orbit_registry.site.memo import PageCache, key_of
 from orbit_registry.site.mentions import TaskLookup, tasks_of
 from orbit_registry.site.output import Output, Progress, SiteResult, open_output, refuse_links, silent
-from orbit_registry.site.page import templates_digest
-from orbit_registry.site.pages import SHELL, curated_pages, pages_with_content
+from orbit_registry.site.output_pages import Expansion
+from orbit_registry.site.record_page import templates_digest
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import BuildContext, SiteSources, stage, user_pages
 from orbit_registry.site.stamps import renderers, stamp_of

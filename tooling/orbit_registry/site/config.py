@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import ConfigError, RefusedError, UnsafePathError
-from orbit_registry.site.pages import SHELL
+from orbit_registry.site.curated import SHELL
 from orbit_registry.site.urls import site_address
 from orbit_registry.workspace.files import inside, read_text
 

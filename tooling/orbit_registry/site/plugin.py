@@ -21,8 +21,8 @@ from orbit_registry.registry import Registry
 from orbit_registry.site.build import BUILD_WAIT_SECONDS, CACHE, LOCK
 from orbit_registry.site.build_steps import prepare, publish
 from orbit_registry.site.config import SCRIPTS, STYLES, read_user_config
+from orbit_registry.site.curated import SHELL
 from orbit_registry.site.output import MANIFEST, open_output, refuse_links
-from orbit_registry.site.pages import SHELL
 from orbit_registry.site.stage import DOCS, OVERRIDES, BuildContext
 from orbit_registry.workspace.git import ignore_pattern
 from orbit_registry.workspace.lock import locked

@@ -33,6 +33,7 @@ from orbit_registry.site.config import (
     staged_config,
     without_missing,
 )
+from orbit_registry.site.curated import PAGES, navigation, shells
 from orbit_registry.site.documents import (
     LEADS_OUT,
     UNREADABLE,
@@ -45,7 +46,6 @@ from orbit_registry.site.documents import (
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import Tasks
 from orbit_registry.site.output import Output
-from orbit_registry.site.pages import PAGES, navigation, shells
 from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url

@@ -25,6 +25,7 @@ from orbit_registry.site import map as record_map
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, PageFacts, check_pages, facts_of, located, merged
 from orbit_registry.site.code import DIAGRAM_ID
 from orbit_registry.site.config import files_in
+from orbit_registry.site.curated import SHELL, SHELL_DEPTHS, shell_url
 from orbit_registry.site.documents import BODY as OWN
 from orbit_registry.site.documents import ProseLoader, adjacent_documents, around_prose, slot
 from orbit_registry.site.groups import groups_of
@@ -32,9 +33,8 @@ from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import citers_of, references_by, tasks_html
 from orbit_registry.site.npm import FETCHING, MERMAID, mermaid_files, mermaid_key
 from orbit_registry.site.output import Output, Progress
-from orbit_registry.site.page import about, article, article_data, contents_html, record_data
-from orbit_registry.site.pages import SHELL, SHELL_DEPTHS, shell_url
 from orbit_registry.site.prose import TextOrigin, render
+from orbit_registry.site.record_page import about, article, article_data, contents_html, record_data
 from orbit_registry.site.redirects import HEAD, folder_pages, redirect_pages
 from orbit_registry.site.sanitize import Policy, policy_of
 from orbit_registry.site.search_data import description_of
