@@ -8,15 +8,7 @@ import pytest
 from tests.files import commit, write
 
 from orbit_registry.errors import GitError
-from orbit_registry.workspace.git import (
-    Git,
-    commits_since,
-    dates_of,
-    ignore_pattern,
-    merge_lines,
-    newest_commits,
-    without_sites,
-)
+from orbit_registry.workspace.git import Git, commits_since, dates_of, ignore_pattern, merge_lines, newest_commits
 
 Run = Callable[..., str]
 
@@ -170,17 +162,3 @@ def test_dates_of_a_file_follow_its_moves(git_repo: Path, git: Run, monkeypatch:
 
     days = {path: [datetime.fromtimestamp(time, UTC).day for time in times] for path, times in dates.items()}
     assert days == {"new/a.md": [1, 3], "old.md": [4, 4]}
-
-
-def test_pages_of_a_built_site_are_not_among_the_files(tmp_path: Path) -> None:
-    paths = ["site.md", "site/.orbit-site.json", "site/adrs/ADR-0001/index.md", "src/a.py"]
-    paths += ["manual/search/search_index.json", "manual/adr/0001-use-x/index.html", "manual/notes.md"]
-    paths += ["manual/404.html", "docs/search/search_index.json", "docs/adr/0001-use-x.md"]
-    assert without_sites(paths, tmp_path) == ["site.md", "src/a.py", *paths[-2:]]
-
-
-def test_the_site_that_mkdocs_names_is_a_built_one(tmp_path: Path) -> None:
-    (tmp_path / "mkdocs.yml").write_text("site_name: X\nsite_dir: './public'  # of pages\n", "utf-8")
-
-    assert without_sites(["public/index.html", "public/adr/0001-a.md", "a.md"], tmp_path) == ["a.md"]
-    assert without_sites(["public/adr/0001-a.md", "a.md"], tmp_path) == ["public/adr/0001-a.md", "a.md"]

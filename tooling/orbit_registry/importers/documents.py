@@ -26,8 +26,8 @@ from orbit_registry.operations import import_report
 from orbit_registry.operations.adoption import NO_ENTRY, adopt, reason_for_none
 from orbit_registry.operations.document_facts import is_of_feature
 from orbit_registry.repository.documents import LOG_NAME
+from orbit_registry.workspace.built_sites import built_sites
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, SKIPPED_FOLDERS, read_text, walk
-from orbit_registry.workspace.git import built_sites
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace
 
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")

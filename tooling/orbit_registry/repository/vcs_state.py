@@ -11,8 +11,9 @@ from orbit_registry.errors import GitError, GitStoppedError, UsageError
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.reader import Reading, RecordFolder
+from orbit_registry.workspace.built_sites import without_sites
 from orbit_registry.workspace.files import Folders, walk
-from orbit_registry.workspace.git import Git, without_sites
+from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import RESERVED_NAMES, Workspace
 

@@ -11,8 +11,9 @@ from orbit_registry.formats.globs import Glob, matches, parse_glob
 from orbit_registry.model.record import Record
 from orbit_registry.operations.citation_rewrite import mentioning_files
 from orbit_registry.repository.documents import decision_paths
+from orbit_registry.workspace.built_sites import without_sites
 from orbit_registry.workspace.files import document_text
-from orbit_registry.workspace.git import Commit, newest_commits, without_sites
+from orbit_registry.workspace.git import Commit, newest_commits
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 SURE, LIKELY = 1.0, 0.5  # what a clue weighs: a name or a citation is meant, files of one commit may meet by chance
