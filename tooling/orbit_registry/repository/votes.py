@@ -13,8 +13,9 @@ from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import AHEAD
 from orbit_registry.model.votes import HALF_LIFE_DAYS, Vote, format_time, parse_time
+from orbit_registry.workspace.config import number_in
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text, write_error
-from orbit_registry.workspace.lock import locked, number_in
+from orbit_registry.workspace.lock import locked
 
 BROKEN = "ORB107"
 NAME = "votes.jsonl"

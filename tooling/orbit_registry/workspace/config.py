@@ -1,4 +1,4 @@
-"""Configuration in `.orbit/config.yaml`, checked by `config.schema.json`, which has the defaults."""
+"""Settings of `.orbit/config.yaml`, checked by `config.schema.json`, and numbers of the environment."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -343,3 +343,12 @@ def config_of(raw: Mapping[str, Any]) -> Config:
         ),
         raw=raw,
     )
+
+
+def number_in(text: str, most: float) -> float | None:
+    """Return the number from 0 to `most` in a text of the environment; None where it is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 <= number <= most else None

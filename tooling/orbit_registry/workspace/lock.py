@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orbit_registry.errors import LockTimeoutError, UsageError
+from orbit_registry.workspace.config import number_in
 from orbit_registry.workspace.files import write_error
 
 WAIT_SECONDS = 30.0
@@ -57,15 +58,6 @@ def _wait_seconds() -> float:
     if seconds is None:
         raise UsageError(f"ORBIT_LOCK_WAIT_SECONDS is {value!r}", hint="set it to a number of seconds, such as 30")
     return seconds
-
-
-def number_in(text: str, most: float) -> float | None:
-    """Return the number from 0 to `most` in a text of the environment; None where it is none."""
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if 0 <= number <= most else None
 
 
 def _holder(path: Path) -> str:
