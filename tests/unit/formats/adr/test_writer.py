@@ -82,7 +82,10 @@ def test_a_second_status_in_a_sentence_stays() -> None:
         ("2020-04-22 proposed", "2020-04-22 accepted"),
         ("Proposed (2020-04-22)", "Accepted (2020-04-22)"),
         ("Proposed on 2020-04-22", "Accepted on 2020-04-22"),
-        ("Proposed on 2020-04-22 by the board", "Accepted"),
+        ("Proposed\n2020-04-22", "Accepted\n2020-04-22"),
+        ("Proposed on 2020-04-22 by the board", "Accepted\n\nProposed on 2020-04-22 by the board"),
+        ("Proposed 2020-01-01\nAccepted 2020-01-02", "Accepted\n\nProposed 2020-01-01\nAccepted 2020-01-02"),
+        ("* Proposed 2020-01-01\n* Rejected 2020-01-02", "* Accepted\n* Proposed 2020-01-01\n* Rejected 2020-01-02"),
     ],
 )
 def test_a_date_beside_a_status_stays(line: str, after: str) -> None:
@@ -98,7 +101,9 @@ def test_a_date_beside_a_status_stays(line: str, after: str) -> None:
     [
         ("Proposed\n\nAccepted", "Accepted"),
         ("- Proposed\n- Accepted", "- Accepted"),
-        ("- [x] Proposed\n- [ ] Accepted\n- [ ] Rejected", "- [x] Accepted\n- [ ] Rejected"),
+        ("- [x] Proposed\n- [ ] Accepted\n- [ ] Rejected", "- [ ] Proposed\n- [x] Accepted\n- [ ] Rejected"),
+        ("- [ ] proposed\n- [ ] accepted", "- [ ] proposed\n- [x] accepted"),
+        ("* [x] Proposed\n* [ ] Rejected", "* [ ] Proposed\n* [x] Accepted\n* [ ] Rejected"),
         ("Proposed\r\n\r\n**Accepted**\r\n\r\nAccepted by Ada.", "Accepted\r\n\r\nAccepted by Ada."),
     ],
 )

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.adr.headings import section_key, section_level, split_entry, split_title
 from orbit_registry.formats.adr.model import AdrDocument, AdrFile, Fact
-from orbit_registry.formats.adr.reader import STYLES, content_end, entry_header, read_document, repeated_statuses
+from orbit_registry.formats.adr.reader import (
+    STYLES,
+    content_end,
+    entry_header,
+    read_document,
+    repeated_statuses,
+    stated_statuses,
+)
+from orbit_registry.formats.adr.status_line import normalise_status
 from orbit_registry.formats.adr.vocabulary import field_of, language_of, language_of_status
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown
 from orbit_registry.formats.position import Span
@@ -124,9 +132,12 @@ _ONE_NUMBER = re.compile(r"""(["'\[ ]*(?:ADR-)?)(\d{1,9})(["'\] ]*)""", re.IGNOR
 _STAMP = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?")
 _DATED_STATUS = re.compile(
     r"((?:19|20)\d\d-\d\d-\d\d[ \t,:–—-]{1,8})?([^\W\d_][^\d\r\n]{0,80}?)"
-    r"((?:[ \t]{1,8}on)?[ \t,:(–—-]{1,8}(?:19|20)\d\d-\d\d-\d\d\)?)?"
+    r"((?:[ \t]{1,8}on)?[ \t\r\n,:(–—-]{1,8}(?:19|20)\d\d-\d\d-\d\d\)?)?"
 )
 """`2020-04-22 proposed`, `Proposed (2020-04-22)`: the date is the decision's, and stays."""
+_MORE = re.compile(r"[\d,.;:(—–]\s*\S|\n.*\S[ \t]+\S")
+_LEAD = re.compile(r"(?P<item>(?:[ \t]*[-*+][ \t]+)?)[ \t]*[*_`]*")
+_BOX = re.compile(r"(?m)^(?P<lead>[ \t]*[-*+][ \t]+)\[(?P<mark>[ xX✓✔])\][ \t]+(?P<label>\S.*?)[ \t]*(?=\r?$)")
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>&#~!])")
 _SIGN = re.compile(r"([!-/:-@\[-`{-~])")
 _FIRST_SIGN = re.compile(r"\A([^!-/:-@\[-`{-~]*)([!-/:-@\[-`{-~])")
@@ -150,7 +161,14 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
             return _splice(text, [(Span(at, at), line), *((span, "") for span in removed)])
         replacement = text[around.start : at] + line.rstrip()  # the new line takes the place of the one that goes
         return _splice(text, [(span, replacement if span == around else "") for span in removed])
+    if boxes := _boxes(text, entry, fact):
+        return _splice(text, _ticks(text, boxes, status))
     dated = _DATED_STATUS.fullmatch(fact.raw)
+    if (above := _line_above(text, entry, fact, dated)) is not None:
+        is_stated = normalise_status(fact.raw)[0] == normalise_status(status)[0]
+        line = "" if is_stated else above.replace("\0", _with_case_of(status, capital=True))
+        start = text.rfind("\n", 0, fact.span.start) + 1
+        return _splice(text, [(Span(start, start), line), *((span, "") for span in removed)])
     before, word, after = dated.groups("") if dated is not None else ("", fact.raw, "")
     capital = word.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
     value = _STYLE_OF[fact.style].render(fact, f"{before}{_with_case_of(status, capital=capital)}{after}")
@@ -168,10 +186,48 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
 def _stated_again(text: str, entry: AdrDocument, fact: Fact, value: str) -> Iterator[Span]:
     """Yield the lines of a status section that would repeat the new status: `Accepted` below `Proposed`."""
     word = re.escape(value.strip("*_` "))
-    line = rf"(?im)(?<=\S)\s*\n[ \t]*(?:[-*+][ \t]+)?(?:\[[ x]\][ \t]+)?[*_`]*{word}[*_`]*\.?[ \t]*(?=\r?$)"
-    section = next((each.body for each in entry.sections if each.body.start <= fact.span.start <= each.body.end), None)
-    if section is not None and word and fact.style == "section":
+    line = rf"(?im)(?<=\S)\s*\n[ \t]*(?:[-*+][ \t]+)?[*_`]*{word}[*_`]*\.?[ \t]*(?=\r?$)"
+    if word and (section := _section_of(entry, fact)):
         yield from (Span(*match.span()) for match in re.compile(line).finditer(text, fact.span.end, section.end))
+
+
+def _section_of(entry: AdrDocument, fact: Fact) -> Span | None:
+    """Return the body of the section that states the status."""
+    bodies = (section.body for section in entry.sections if fact.style == "section")
+    return next((body for body in bodies if body.start <= fact.span.start <= body.end), None)
+
+
+def _line_above(text: str, entry: AdrDocument, fact: Fact, dated: re.Match[str] | None) -> str | None:
+    """Return the form of a line to put above lines of a section that say more than a status, such as a history."""
+    known, relations = normalise_status(fact.raw)
+    lead = _LEAD.fullmatch(text, text.rfind("\n", 0, fact.span.start) + 1, fact.span.start)
+    is_superseded = any(rel == "superseded_by" for rel, _ in relations)
+    if fact.style != "section" or lead is None or known == "unknown" or is_superseded:
+        return None
+    is_history = dated is not None and any(dated.group(1, 3)) and len(stated_statuses(entry.facts, "section")) > 1
+    says_more = dated is None and _MORE.search(fact.raw)
+    return f"{lead['item']}\0{newline_of(text) * (1 if lead['item'] else 2)}" if is_history or says_more else None
+
+
+def _boxes(text: str, entry: AdrDocument, fact: Fact) -> list[re.Match[str]]:
+    """Return the lines with boxes to tick in the section of the status, if one of them states it."""
+    body = _section_of(entry, fact)
+    boxes = list(_BOX.finditer(text, body.start, body.end)) if body else []
+    return boxes if any(box.start() <= fact.span.start <= box.end() for box in boxes) else []
+
+
+def _ticks(text: str, boxes: Sequence[re.Match[str]], status: str) -> Iterator[tuple[Span, str]]:
+    """Yield the edits that tick the box of a status alone; one that has no box gets a new line."""
+    line = _with_case_of(status, capital=boxes[-1]["label"][:1].isupper())
+    chosen = next((box for box in boxes if normalise_status(box["label"])[0] == normalise_status(status)[0]), None)
+    for box in boxes:
+        if (box["mark"] != " ") != (box is chosen):
+            yield Span(*box.span("mark")), "x" if box is chosen else " "
+    if chosen is None:
+        last = next((box for box in boxes if box["mark"] != " "), boxes[0])
+        yield Span(last.end(), last.end()), f"{newline_of(text)}{last['lead']}[x] {line}"
+    elif " " in status:  # names the successor
+        yield Span(*chosen.span("label")), line
 
 
 def successor_field(text: str, entry: AdrDocument) -> tuple[str, str] | None:
