@@ -81,7 +81,7 @@ def test_a_second_store_is_found(workspace: Path, capsys: Capture) -> None:
     write(below, ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\n")
     Registry.open(below).add("learning", {"summary": "Nobody reads this"})
     text = found(examined(capsys), "warning", "workspace")
-    assert "a second store holds 1 records" in text
+    assert "a second store holds 1 record," in text
     assert "move its folders into" in text
 
 
