@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.capture.project import read_command
+from orbit_registry.capture.command_line import read_command
 from orbit_registry.hook.purpose import SCRIPTS
 
 

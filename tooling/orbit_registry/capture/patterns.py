@@ -13,13 +13,19 @@ from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from orbit_registry.capture.project import PURPOSE_PHRASES, Project, ProjectCommand, read_command
+from orbit_registry.capture.command_line import ProjectCommand, read_command
+from orbit_registry.capture.project import Project
 from orbit_registry.capture.turns import Step, Turn
 from orbit_registry.formats.yaml import load
 from orbit_registry.hook.purpose import SCRIPTS
 from orbit_registry.hook.select import compiled_pattern, contains_pattern, folded
 
 Pattern = Literal["recovery", "sequence", "discovery", "fact", "command", "correction"]
+_PURPOSE_PHRASES = {
+    "test": "Tests run", "lint": "The linter runs", "types": "Types are checked", "build": "The project is built",
+    "format": "Code is formatted", "install": "Dependencies are installed", "generate": "Code is generated",
+    "migrate": "The database is migrated", "start": "Services start",
+}  # fmt: skip
 MOST_KEYS = 500  # limit of each thing that is counted
 FEWEST_TURNS = 3  # repetitions that make an order of commands, or a search, a habit
 QUIET, MOST = 2, 5  # most lessons of a session: without a fault of the environment, corrections aside, and with one
@@ -323,7 +329,7 @@ class Observer:
         for purpose, (stumble, way, count) in self._recovered.items():
             is_same = stumble.way.words == way.words
             good, bad = (f"`{_in_folder(entry) if is_same else entry.words}`" for entry in (way, stumble.way))
-            phrase = PURPOSE_PHRASES.get(purpose, f"`{purpose}` works")
+            phrase = _PURPOSE_PHRASES.get(purpose, f"`{purpose}` works")
             often = "once" if count == 1 else f"{count} times"
             if stumble.first is not None:
                 first = f"`{stumble.first.words}`"
@@ -342,7 +348,7 @@ class Observer:
         tests = [(count, way.words, way) for way, count in self._worked.items() if way.purpose == "test"]
         count, words, way = max(tests, key=lambda entry: entry[:2], default=(0, "", None))
         if way is not None and count >= FEWEST_TURNS:
-            summary, body = f"{PURPOSE_PHRASES['test']} with `{words}`.", f"So it worked {count} times."
+            summary, body = f"{_PURPOSE_PHRASES['test']} with `{words}`.", f"So it worked {count} times."
             yield Lesson("fact", "run:test", summary, body, 5, f"`{words}`", (), self._project.inputs_of(way))
 
     def _sequences(self) -> Iterator[Lesson]:
