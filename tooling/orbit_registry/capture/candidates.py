@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from orbit_registry.capture.patterns import Lesson
+from orbit_registry.capture.findings import Lesson
 from orbit_registry.checks.duplicates import Neighbour, near_duplicates, refusing_copies, says_the_same
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.formats.secrets import find_secrets

@@ -15,7 +15,7 @@ from typing import Any
 
 from orbit_registry.agents.agent import newest_first, open_transcript, transcript_readers
 from orbit_registry.capture.candidates import Candidate, Provenance, propose
-from orbit_registry.capture.patterns import Lesson, Observer
+from orbit_registry.capture.findings import Lesson, Observer
 from orbit_registry.capture.project import Project
 from orbit_registry.capture.transcripts import Progress, entries_in
 from orbit_registry.capture.turns import Session, Turn, turns

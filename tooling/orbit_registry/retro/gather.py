@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from orbit_registry.capture.patterns import Attempt, Pattern
+from orbit_registry.capture.findings import Attempt, Pattern
 from orbit_registry.capture.project import Project
 from orbit_registry.capture.run import EVENTS, SourcedLesson, read_session, transcripts_of
 from orbit_registry.errors import UsageError, plural
