@@ -1,47 +1,17 @@
-"""Texts of a record: where a value is, what it refers to, and the prompts of templates, which are not text."""
+"""Texts of a record: what it refers to, and the prompts of templates, which are not text."""
 
-import string
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.files import write
 
-from orbit_registry.checks.context import position_in
 from orbit_registry.checks.duplicates import wording
-from orbit_registry.formats.yaml import dump, position_of
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.operations.adr import NewAdr
 from orbit_registry.operations.citations import MOST_REFERENCES, references_of
 from orbit_registry.registry import Registry
 from orbit_registry.repository.documents import is_prompt
-
-WORDS = st.text(string.ascii_letters + " #:-\n'\"[]{}é", min_size=1, max_size=20)
-KEYS = st.sampled_from(["id", "scope", "paths", "links", "to", "body", "x-a"])
-VALUES = st.recursive(
-    WORDS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=12
-)
-
-
-def pointers(value: object, above: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    ways = [above] if above else []
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            ways += pointers(inner, (*above, key))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            ways += pointers(inner, (*above, index))
-    return ways
-
-
-@given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=4))
-def test_the_quick_way_gives_what_the_parser_gives(data: dict[str, object]) -> None:
-    text = dump(data)
-    for pointer in pointers(data):
-        assert position_in(text, pointer) == position_of(text, pointer), (text, pointer)
-
 
 KINDS = load_kinds()
 

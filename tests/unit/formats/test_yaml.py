@@ -1,13 +1,16 @@
 """Strict reading of YAML and writing of new text: what is accepted, what is said of the rest, and where."""
 
 import json
+import string
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from orbit_registry.formats.position import Position, YamlProblemError
-from orbit_registry.formats.yaml import dump, load, position_of
+from orbit_registry.formats.yaml import dump, load, position_in, position_of
 from orbit_registry.formats.yaml_nodes import LONGEST
 
 CASES = Path(__file__).parents[2] / "cases" / "yaml"
@@ -149,3 +152,28 @@ def test_plain_words_are_written_plain() -> None:
     assert dump(data, comment="about") == (
         '# about\ntitle: Use DuckDB for the snapshot\npaths:\n  - src/app.py\nempty: []\nnone: null\n"on": true\n'
     )
+
+
+WORDS = st.text(string.ascii_letters + " #:-\n'\"[]{}é", min_size=1, max_size=20)
+KEYS = st.sampled_from(["id", "scope", "paths", "links", "to", "body", "x-a"])
+VALUES = st.recursive(
+    WORDS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=12
+)
+
+
+def pointers(value: object, above: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    ways = [above] if above else []
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            ways += pointers(inner, (*above, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            ways += pointers(inner, (*above, index))
+    return ways
+
+
+@given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=4))
+def test_the_quick_way_gives_what_the_parser_gives(data: dict[str, object]) -> None:
+    text = dump(data)
+    for pointer in pointers(data):
+        assert position_in(text, pointer) == position_of(text, pointer), (text, pointer)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -13,8 +12,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import GitError, OrbitError
-from orbit_registry.formats.position import Pointer, Position, position_at
-from orbit_registry.formats.yaml import position_of
+from orbit_registry.formats.position import Position, position_at
+from orbit_registry.formats.yaml import position_in
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, to_row
 from orbit_registry.model.freshness import FilesystemView, has_expiry
 from orbit_registry.model.kind import KindTable
@@ -410,46 +409,3 @@ def record_count(inputs: Inputs) -> int:
     valid = {entry.path for entry in reading.entries if reading.record(entry) is not None}
     broken = {problem.location.path for problem in reading.collection.problems if problem.code != BROKEN}
     return len(valid) + len(broken - valid)
-
-
-def position_in(text: str, pointer: Pointer) -> Position:
-    """Return the position of the value at `pointer`, as `yaml.position_of` does, but quickly for block style."""
-    position = _by_lines(text, pointer) if pointer else Position(1)
-    return position or position_of(text, pointer)
-
-
-def _by_lines(text: str, pointer: Pointer) -> Position | None:
-    """Follow keys and list items by their indentation; None where the text's form is not that plain."""
-    start, end, column = 0, len(text), 0
-    offset: int | None = None
-    for step in pointer:
-        if isinstance(step, int):
-            items = _items(text, start, end)
-            if items is None or step >= len(items):
-                return None
-            offset = items[step]
-            start = offset
-            column = offset - (text.rfind("\n", 0, offset) + 1)
-            end = next((text.rfind("\n", 0, item) for item in items[step + 1 :]), end)
-        else:
-            key = re.compile(rf"^{' ' * column}{re.escape(step)}[ ]*:(?=[ \r\n])", re.MULTILINE)
-            matches = list(key.finditer(text, start, end))
-            if len(matches) != 1:
-                return None
-            offset = matches[0].start() + column
-            start = matches[0].end()
-            following = re.compile(rf"^ {{0,{column}}}(?!- )[^\s#]", re.MULTILINE).search(text, start, end)
-            end = following.start() if following else end
-            inner = re.compile(r"^( *)[^\s#]", re.MULTILINE).search(text, start, end)
-            column = len(inner[1]) if inner else column + 2
-    return position_at(text, offset) if offset is not None else None
-
-
-def _items(text: str, start: int, end: int) -> list[int] | None:
-    first = re.compile(r"^( *)-[ ]", re.MULTILINE).search(text, start, end)
-    if first is None or text[start : first.start()].strip(" \r\n"):
-        return None
-    if re.compile(rf"^{first[1]}-[ ]*\r?$", re.MULTILINE).search(text, start, end):
-        return None  # an entry that starts on the next line, or holds nothing
-    dashes = re.compile(rf"^{first[1]}-[ ]+", re.MULTILINE)
-    return [match.end() for match in dashes.finditer(text, start, end)]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import ryaml
 
-from orbit_registry.formats.position import Position, YamlProblemError
+from orbit_registry.formats.position import Pointer, Position, YamlProblemError, position_at
 
 _MANY = 1_000  # opening brackets above which the nesting of a text is checked
 _SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
@@ -73,6 +73,49 @@ def position_of(text: str, pointer: Sequence[str | int]) -> Position:
     from orbit_registry.formats.yaml_nodes import place_of
 
     return place_of(text, pointer)
+
+
+def position_in(text: str, pointer: Pointer) -> Position:
+    """Return the position of the value at `pointer`, as `position_of` does, but quickly for block style."""
+    position = _by_lines(text, pointer) if pointer else Position(1)
+    return position or position_of(text, pointer)
+
+
+def _by_lines(text: str, pointer: Pointer) -> Position | None:
+    """Follow keys and list items by their indentation; None where the text's form is not that plain."""
+    start, end, column = 0, len(text), 0
+    offset: int | None = None
+    for step in pointer:
+        if isinstance(step, int):
+            items = _items(text, start, end)
+            if items is None or step >= len(items):
+                return None
+            offset = items[step]
+            start = offset
+            column = offset - (text.rfind("\n", 0, offset) + 1)
+            end = next((text.rfind("\n", 0, item) for item in items[step + 1 :]), end)
+        else:
+            key = re.compile(rf"^{' ' * column}{re.escape(step)}[ ]*:(?=[ \r\n])", re.MULTILINE)
+            matches = list(key.finditer(text, start, end))
+            if len(matches) != 1:
+                return None
+            offset = matches[0].start() + column
+            start = matches[0].end()
+            following = re.compile(rf"^ {{0,{column}}}(?!- )[^\s#]", re.MULTILINE).search(text, start, end)
+            end = following.start() if following else end
+            inner = re.compile(r"^( *)[^\s#]", re.MULTILINE).search(text, start, end)
+            column = len(inner[1]) if inner else column + 2
+    return position_at(text, offset) if offset is not None else None
+
+
+def _items(text: str, start: int, end: int) -> list[int] | None:
+    first = re.compile(r"^( *)-[ ]", re.MULTILINE).search(text, start, end)
+    if first is None or text[start : first.start()].strip(" \r\n"):
+        return None
+    if re.compile(rf"^{first[1]}-[ ]*\r?$", re.MULTILINE).search(text, start, end):
+        return None  # an entry that starts on the next line, or holds nothing
+    dashes = re.compile(rf"^{first[1]}-[ ]+", re.MULTILINE)
+    return [match.end() for match in dashes.finditer(text, start, end)]
 
 
 def scalar_text(value: object, indent: int = 0) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orbit_registry.checks.check import Check, Run, all_checks, check
-from orbit_registry.checks.context import CheckContext, position_in
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.formats.yaml import position_in
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.workspace.workspace import CONFIG
 

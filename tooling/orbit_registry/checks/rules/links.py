@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from orbit_registry.checks.check import check
-from orbit_registry.checks.context import CheckContext, binding, is_ours, position_in
+from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.formats.position import Pointer
+from orbit_registry.formats.yaml import position_in
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import SUPERSEDED, Record

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import check
-from orbit_registry.checks.context import CheckContext, position_in
+from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.scopes import folders_of, literal_prefix, nearest
 from orbit_registry.errors import did_you_mean
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.position import Problem
+from orbit_registry.formats.yaml import position_in
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import created_at
 from orbit_registry.model.record import Record
