@@ -16,10 +16,10 @@ from orbit_registry.model.record import Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.adoption import adopt, backfill
 from orbit_registry.operations.adr import NewAdr, add_adr
-from orbit_registry.operations.document_facts import RecordLocation, Targets
 from orbit_registry.operations.document_moves import follow_moves
 from orbit_registry.operations.import_report import UNKNOWN, UNSTATED, Outcome, TakeoverReport, status_notes
 from orbit_registry.operations.init import setup_workspace
+from orbit_registry.operations.link_targets import RecordLocation, Targets
 from orbit_registry.registry import Registry
 from orbit_registry.repository.documents import decision_paths
 from orbit_registry.repository.reader import read_collection

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from orbit_registry.checks.approval import Unproved
     from orbit_registry.checks.rules.loop import LoopLog
     from orbit_registry.formats.adr.model import AdrDocument, Section
-    from orbit_registry.operations.document_facts import Targets
     from orbit_registry.operations.freshness.renames import Renames
+    from orbit_registry.operations.link_targets import Targets
 
 
 LOCAL = ".orbit/state/"
@@ -116,7 +116,7 @@ class CheckContext:
     @cached_property
     def targets(self) -> Targets:
         """Decisions that a document can refer to by a link, a number or a name."""
-        from orbit_registry.operations.document_facts import Targets, location_of  # 15 ms; the cached result needs none
+        from orbit_registry.operations.link_targets import Targets, location_of  # 15 ms; the cached result needs none
 
         return Targets(location_of(record) for record in self.records if record.kind.in_document)
 

@@ -22,21 +22,12 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.document_facts import (
-    UNRESOLVED,
     Candidate,
-    Edge,
-    EdgeTable,
     NumberedDecision,
-    RecordLocation,
-    Targets,
-    Unresolved,
     document_dates,
     document_fields,
     document_uid,
-    location_of,
     number_candidates,
-    read_edges,
-    tabulate,
 )
 from orbit_registry.operations.document_moves import config_changes, follow_moves
 from orbit_registry.operations.import_report import (
@@ -47,6 +38,17 @@ from orbit_registry.operations.import_report import (
     TakeoverReport,
     reason_of_error,
     with_step,
+)
+from orbit_registry.operations.link_targets import (
+    UNRESOLVED,
+    Edge,
+    EdgeTable,
+    RecordLocation,
+    Targets,
+    Unresolved,
+    location_of,
+    read_edges,
+    tabulate,
 )
 from orbit_registry.repository.codec import list_in
 from orbit_registry.repository.documents import Document, decision_paths, heading_of

@@ -14,7 +14,8 @@ from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import Tally, Vote, format_time, tally
-from orbit_registry.operations.document_facts import STATUS_LIMIT, location_of
+from orbit_registry.operations.document_facts import STATUS_LIMIT
+from orbit_registry.operations.link_targets import location_of
 from orbit_registry.repository import writer
 from orbit_registry.repository.codec import list_in
 from orbit_registry.repository.documents import Document, first_prompt, has_text, prompts_of, read_documents, whole

@@ -24,7 +24,7 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import UNSTATED, UNVERSIONED, Scope, version_factor
 from orbit_registry.model.votes import distinct_votes, format_time, time_in
 from orbit_registry.operations.citations import in_text, references_of
-from orbit_registry.operations.document_facts import RecordLocation, Targets, location_of
+from orbit_registry.operations.link_targets import RecordLocation, Targets, location_of
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill

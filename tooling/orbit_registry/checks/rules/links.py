@@ -13,7 +13,7 @@ from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.votes import format_time
-from orbit_registry.operations.document_facts import UNRESOLVED, Unresolved, read_edges
+from orbit_registry.operations.link_targets import UNRESOLVED, Unresolved, read_edges
 from orbit_registry.repository.codec import list_in
 from orbit_registry.repository.inherited import copy_digest
 from orbit_registry.workspace.journal import FileChange
