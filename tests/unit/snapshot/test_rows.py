@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.snapshot.rows import References, citing_references
+from orbit_registry.snapshot.references import References, citing_references
 
 HASH = f"sha256:{'ab' * 32}"
 

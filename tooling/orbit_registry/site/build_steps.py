@@ -33,7 +33,7 @@ from orbit_registry.site.stage import BuildContext, SiteSources, stage, user_pag
 from orbit_registry.site.stamps import renderers, stamp_of
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.publication import Publication, publication_of
-from orbit_registry.snapshot.rows import citing_references
+from orbit_registry.snapshot.references import citing_references
 from orbit_registry.workspace.workspace import Workspace
 
 RESERVED = ("health/", "enforced/", "documents/", "paths/", "map/", "query/", "tags/", "tasks/", f"{SHELL}/", "legacy/",

@@ -19,7 +19,7 @@ from orbit_registry.site.sanitize import headline
 from orbit_registry.site.search_data import lead
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import TASKS, relative
-from orbit_registry.snapshot.rows import References, references_in_text
+from orbit_registry.snapshot.references import References, references_in_text
 
 
 def references_by(text: RecordText, forms: IdForms) -> References:

@@ -43,7 +43,7 @@ from orbit_registry.site.stage import DOCS, BuildContext
 from orbit_registry.site.twins import Twin, announced, write_twins
 from orbit_registry.site.urls import document_url, file_of, linked, relative
 from orbit_registry.site.views import Relations, card_html, cited_urls, document_view, listing, record_view
-from orbit_registry.snapshot.rows import References
+from orbit_registry.snapshot.references import References
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
 _VERBATIM = re.compile(r"(<(?:pre|script|style|textarea)\b.*?</(?:pre|script|style|textarea)>)", re.DOTALL)

@@ -17,7 +17,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.site.hosting import Forge
 from orbit_registry.site.urls import TASKS, record_url, relative, safe_segment
 from orbit_registry.snapshot.redact import is_masked
-from orbit_registry.snapshot.rows import by_version
+from orbit_registry.snapshot.references import by_version
 from orbit_registry.workspace.files import inside
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")

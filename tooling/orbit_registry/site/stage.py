@@ -50,7 +50,7 @@ from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.publication import Publication
-from orbit_registry.snapshot.rows import References
+from orbit_registry.snapshot.references import References
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.workspace.workspace import Workspace
 

@@ -29,16 +29,8 @@ from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import Fields, Index, counts_of
 from orbit_registry.search.search import MARKS
 from orbit_registry.snapshot.publication import publication_of
-from orbit_registry.snapshot.rows import (
-    CONTENT,
-    LOCAL,
-    Rows,
-    citations_of,
-    meta_of,
-    references_in,
-    rows_of,
-    sources_of,
-)
+from orbit_registry.snapshot.references import references_in
+from orbit_registry.snapshot.rows import CONTENT, LOCAL, Rows, citations_of, meta_of, rows_of, sources_of
 from orbit_registry.workspace.files import TEMPORARY, sync_folder, write_error
 from orbit_registry.workspace.workspace import Workspace
 

@@ -8,7 +8,8 @@ from orbit_registry.model.ids import INVERSES, RELATED
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import Reading
-from orbit_registry.snapshot.rows import NameResolver, citations_of
+from orbit_registry.snapshot.references import NameResolver
+from orbit_registry.snapshot.rows import citations_of
 from orbit_registry.workspace.workspace import Workspace
 
 _LINKS = """

@@ -3,28 +3,23 @@
 import hashlib
 import json
 import posixpath
-import re
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
 
-from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.globs import anchors, readable_globs
-from orbit_registry.formats.markdown import is_markdown, parse_markdown, path_from_root, split_link
+from orbit_registry.formats.markdown import path_from_root, split_link
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, expires_at, fingerprint_inputs, freshness_fields
 from orbit_registry.model.rank import priority_of, vote_key
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.scope import UNSTATED, UNVERSIONED, Scope, version_factor
+from orbit_registry.model.scope import Scope
 from orbit_registry.model.votes import distinct_votes, format_time, time_in
-from orbit_registry.operations.citations import in_text, references_of
-from orbit_registry.operations.link_targets import RecordLocation, Targets, location_of
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill
@@ -32,84 +27,11 @@ from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.chunks import Chunk, chunks_of
 from orbit_registry.search.index import Fields, texts_of
-from orbit_registry.workspace.cache import digest
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, Folders, decode, walk
+from orbit_registry.snapshot.references import NameResolver, References, citing_references
+from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.workspace import Workspace
 
 Row = dict[str, object]
-
-_NUMBERED = re.compile(r"([A-Z]+-)(\d{1,9})")
-_LOCAL_LINK = re.compile(
-    r"\](?:\(|:[ \t]*)<?(?![A-Za-z][A-Za-z0-9+.-]*:|#)[^\s()<>]*(?:\.md|\.markdown|\.orbit/)", re.IGNORECASE
-)
-"""What a link to a document or to a record's file looks like; a text without one is not parsed."""
-
-
-class References(NamedTuple):
-    """What a text names: ids as written and targets of links to documents, each with its line in the file."""
-
-    ids: tuple[tuple[str, int], ...] = ()
-    links: tuple[tuple[str, int], ...] = ()
-    lead: str = ""  # the first line that says something; of records alone
-    entry: tuple[int, int] | None = None  # the lines of a decision's entry in its document
-
-    @classmethod
-    def from_row(cls, row: Sequence[Any]) -> Self:
-        """Return what a row of the cache holds: the fields in their order, as JSON has them."""
-        ids, links, lead, entry = row
-        return cls(tuple(map(tuple, ids)), tuple(map(tuple, links)), lead, tuple(entry) if entry else None)
-
-
-def references_in_text(text: str, path: str, forms: IdForms) -> References:
-    """Return what a file's text names."""
-    ids = tuple((citation.id, citation.position.line) for citation in in_text(text, path, forms, weak=True))
-    if not is_markdown(path) or not _LOCAL_LINK.search(text):
-        return References(ids)
-    links = parse_markdown(text).links
-    return References(ids, tuple((link.target, link.position.line) for link in links if link.kind != "image"))
-
-
-def citing_references(
-    workspace: Workspace, files: Iterable[str], more: Iterable[str] = (), without: Container[str] = ()
-) -> Mapping[str, References]:
-    """Return what the files that citations are looked up in name, and `more` of them; all by path."""
-    from orbit_registry.repository.vcs_state import citing_files  # a sync in which nothing changed asks no file
-
-    forms = workspace.kinds.id_forms
-    folders = Folders(workspace.root)
-
-    def parse(path: str, content: bytes) -> object:
-        try:
-            references = references_in_text(decode(content, path), path, forms)
-        except OrbitError:
-            references = References()
-        return json.loads(json.dumps(references))  # the cache stores only what JSON gives back unchanged
-
-    paths = [path for path in sorted({*citing_files(workspace, files), *more}) if path not in without]
-    namespace = f"citing {hashlib.sha256(str(forms).encode()).hexdigest()[:16]}"
-    rows = workspace.cache.files(namespace, workspace.root, filter(folders.contain, paths), parse, limit=DOCUMENT_LIMIT)
-    values = {path: row.value for path, row in rows.items() if row.value is not None}
-    return {path: References.from_row(values[path]) if path in values else References() for path in paths}
-
-
-def references_in(
-    workspace: Workspace, records: Iterable[Record], prose: ProseReading | None = None
-) -> Mapping[str, Sequence[str]]:
-    """Return what the texts of records refer to, by the records' paths."""
-    forms = workspace.kinds.id_forms
-    by_path = {record.path: record for record in records}
-
-    def key(record: Record) -> str:
-        home = prose.states.get(record.source.path) if prose is not None and record.source else None
-        texts = (record.id, record.title, record.text("summary"), record.prose, record.text("path"))
-        return digest(forms, texts, record.source, home.sha256 if home else "")
-
-    def make(path: str) -> list[str]:
-        record = by_path[path]
-        return list(references_of(record, forms, prose.document_text(record) if prose is not None else None))
-
-    keys = {path: key(record) for path, record in by_path.items()}
-    return workspace.cache.values(f"references {prose is not None}", keys, make)
 
 
 def sources_of(
@@ -141,52 +63,6 @@ def sources_of(
     for document in sorted(documents & prose.states.keys()):
         add("document", document)
     return rows
-
-
-class NameResolver:
-    """Resolves the ids and files that links name to the one record that each means."""
-
-    def __init__(self, records: Sequence[Record]) -> None:
-        self._records = records
-        self._set = RecordSet(records)
-
-    @cached_property
-    def _files(self) -> Targets:
-        places = [location_of(record) for record in self._records]
-        names = ((record.id, (record.path, record.body_path, record.text("path"))) for record in self._records)
-        paths = ((record_id, path) for record_id, its_paths in names for path in its_paths)
-        return Targets([*places, *(RecordLocation(record_id, path, None) for record_id, path in paths if path)])
-
-    @cached_property
-    def _versioned(self) -> Mapping[str, Sequence[Record]]:
-        """The records that were taken from a file, by its path, if several were, each for other versions."""
-        by_path: dict[str, list[Record]] = defaultdict(list)
-        for record in self._records:
-            if (path := record.text("path")) and record.words("versions"):
-                by_path[path].append(record)
-        return {path: records for path, records in by_path.items() if len(records) > 1}
-
-    def of_file(self, path: str, versions: Collection[str] = ()) -> list[Record]:
-        """Return the records of a file's versions, the meant one first; none where the file is other records' too."""
-        records = self._versioned.get(path, ())
-        return by_version(records, versions) if records and len(self._files.held(path)) == len(records) else []
-
-    def referred(self, target: str, origin: str, versions: Collection[str] = ()) -> str | None:
-        """Return the id that a text in the file `origin`, for some versions, means by an id or by a file's path."""
-        feature = posixpath.basename(posixpath.dirname(origin))
-        record_id = (self.resolve(f"{feature}/{target}") if "/" not in target else None) or self.resolve(target)
-        if record_id is None and (numbered := _NUMBERED.fullmatch(target)):
-            record_id = self.resolve(f"{numbered[1]}{int(numbered[2]):04d}")
-        if record_id is None and "." in target:
-            path, _, anchor = target.partition("#")
-            ids = self._files.at(path, anchor)
-            record_id = ids[0] if len(ids) == 1 else next((record.id for record in self.of_file(path, versions)), None)
-        return record_id
-
-    def resolve(self, name: str) -> str | None:
-        """Return the id that a name means; None where no record or several answer to it."""
-        ids = {record.id for record in self._set.candidates(name)}
-        return ids.pop() if len(ids) == 1 else None
 
 
 def _link_rows(records: Sequence[Record], local: frozenset[str], references: Mapping[str, Sequence[str]]) -> list[Row]:
@@ -253,30 +129,6 @@ def _from_root(origin: str, target: str) -> str:
     if not file or ":" in file or path.startswith(".."):
         return ""
     return f"{path}#{anchor}" if anchor else path
-
-
-_NUMBER = re.compile(r"[0-9]+|[^0-9._+-]+")
-
-
-def by_version(records: Sequence[Record], asking: Collection[str]) -> list[Record]:
-    """Return records as a link means them: live, most of the versions `asking`, unversioned, the newest version."""
-    requested = frozenset(asking) - {UNVERSIONED}
-
-    def rank(record: Record) -> tuple[bool, float, bool, list[tuple[bool, int, str]], int]:
-        versions = record.words("versions")
-        factor = version_factor(versions, requested) if requested else 0.0
-        is_for_all = not versions or UNVERSIONED in versions
-        newest = max(map(_order, versions), default=[])
-        return record.phase == "live", factor if factor > UNSTATED else 0.0, is_for_all, newest, len(versions)
-
-    by_id = sorted(records, key=lambda record: record.sort_key)
-    return sorted(by_id, key=rank, reverse=True)
-
-
-def _order(version: str) -> list[tuple[bool, int, str]]:
-    """Return what versions are sorted by, the newest last: numbers as such, and before `2.0` its `2.0-rc1`."""
-    parts = [(True, int(part), "") if part.isdecimal() else (False, 0, part) for part in _NUMBER.findall(version)]
-    return [*parts, (False, 1, "")]
 
 
 CONTENT = (
