@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from orbit_registry.formats.globs import Alternative, Anchor, Glob, anchors, literal_of, parse_glob
-from orbit_registry.formats.untrusted import cut, inert_line
+from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
 from orbit_registry.hook.forbidden_words import ANY_CASE, EXACT, GROUP
@@ -31,6 +31,7 @@ from orbit_registry.workspace.config import Config
 if TYPE_CHECKING:
     from orbit_registry.search.index import Weights  # most syncs find nothing to write and need no stemmer
 from orbit_registry.hook.purpose import purposes_in
+from orbit_registry.matching.teaser import note_of, safe, teaser_of
 
 SYMBOL = "\x1c"  # prefix of a symbol among a record's globs
 
@@ -300,18 +301,6 @@ def is_whole(index: Index) -> bool:
     return zlib.crc32(memoryview(index.content)[reader.HEADER_WORDS * 8 : index.length]) == total
 
 
-LONGEST_TEASER = 400
-LONGEST_NOTE = 100
-_TELLING = ("consequences", "decision")
-"""Sections of a decision that a note is taken from, the first one that says something."""
-_HEADING = re.compile(
-    r"^(?:(?P<mark>#{1,6})[ \t]+(?P<name>.+?)[ \t#]*$|(?P<bold>\*\*|__)(?P<run_in>[^*_\n]{1,50}?)[.:]?(?P=bold)[.:]?)",
-    re.MULTILINE,
-)
-_ITEM = re.compile(r"^(?:[-*+]|\d{1,3}[.)]|>)[ \t]+")
-_INTRODUCTION = (":", "because")  # ends of a line that the next item completes
-_MARKUP = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\*\*")
-_SENTENCE = re.compile(r"(?<=[\w`)\"']{2})[.!?](?=\s)|[。！？]")
 _SEPARATORS = re.compile("[\x00-\x1f]")
 _SAME = frozenset({"amends", "extends"})  # relations of records of which a brief shows one
 _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
@@ -370,11 +359,6 @@ def _condition(alternative: Alternative, anchor: Anchor) -> Condition:
     return Condition(anchor.decides, alternative.text, extension, depth, tuple(dict.fromkeys(keys)))
 
 
-def safe(text: str) -> str:
-    """Return a text as data in another's block: one line, nothing unseen, no tag that could close it, no home."""
-    return cut(inert_line(text), LONGEST_TEASER)
-
-
 def globs_of(record: Record) -> list[str]:
     """Return the globs of a record's scope that can be read, and its symbols, each behind a mark."""
     scope = record.scope
@@ -401,7 +385,7 @@ def part_of(
     lists = (scope.agents, scope.tasks, record.words("contexts"), record.words("anti_contexts"), scope.tags, links)
     row = (
         record.id, record.kind.name, status.name, status.phase, record.path, str(origin.mtime_ns), str(origin.size),
-        origin.label, _teaser(record, origin), origin.checksum, record.kind.gate, _category(record),
+        origin.label, teaser_of(record, origin.has_body), origin.checksum, record.kind.gate, _category(record),
         _number(expiry), str(priority_of(record)), _number(microseconds(record.text("updated_at"))),
         "" if key is None else repr(key), str(len(distinct_votes(record.votes))), record.text("project") or "",
         str(record.kind.place(record.data)), cause, _number(ages),
@@ -476,51 +460,6 @@ def with_breadth(parts: Iterable[Part], broad: Container[str]) -> list[Part]:
     return [
         part._replace(flags=part.flags | reader.BROAD) if part.row[reader.GLOBS] in broad else part for part in parts
     ]
-
-
-def _teaser(record: Record, origin: Origin) -> str:
-    line = f"- [{record.id}] {safe(record.title)}"
-    source = record.source
-    more = source.path if source else record.path if origin.has_body or record.prose.strip() else ""
-    return f"{line}{MORE_LINE}{safe(more)}" if more else line
-
-
-def note_of(record: Record) -> str:
-    """Return the first sentence of what follows from a decision, else of a record's text; empty if it has none."""
-    if record.kind.in_file:
-        return ""
-    if not record.kind.in_document:
-        return _first_sentence(record.prose)
-    return next(filter(None, (_first_sentence(_section(record.prose, key)) for key in _TELLING)), "")
-
-
-def _first_sentence(text: str) -> str:
-    lines: list[str] = []
-    for line in map(str.strip, text.split("\n")):
-        introduces = bool(lines) and lines[-1].endswith(_INTRODUCTION) and not line.startswith("#")
-        if lines and not introduces and (not line or _ITEM.match(line) or line.startswith("#")):
-            break
-        if line and not line.startswith(("#", "|", "<", "```", "~~~", "_")):
-            lines.append(_MARKUP.sub(r"\1", _ITEM.sub("", line)))
-    paragraph = safe(" ".join(lines))
-    end = _SENTENCE.search(paragraph)
-    return cut(paragraph[: end.end()].rstrip() if end is not None else paragraph, LONGEST_NOTE)
-
-
-def _section(prose: str, key: str) -> str:
-    from orbit_registry.formats.adr.headings import section_key  # its patterns take 30 ms, and most syncs write nothing
-
-    headings = list(_HEADING.finditer(prose))
-    for position, heading in enumerate(headings):
-        if section_key(heading["name"] or heading["run_in"]) == key:
-            level = _level(heading)
-            following = (other.start() for other in headings[position + 1 :] if _level(other) <= level)
-            return prose[heading.end() : next(following, len(prose))]
-    return ""
-
-
-def _level(heading: re.Match[str]) -> int:
-    return len(heading["mark"] or "#######")
 
 
 def _category(record: Record) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.matching.compile import LONGEST_NOTE, note_of
+from orbit_registry.matching.teaser import LONGEST_NOTE, note_of
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 
