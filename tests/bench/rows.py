@@ -9,7 +9,8 @@ from pathlib import Path
 from tests.bench.synthetic import scopes
 
 from orbit_registry.hook import index as reader
-from orbit_registry.matching.compile import Part, order_in, pack
+from orbit_registry.matching.compile import order_in
+from orbit_registry.matching.pack import Part, pack
 
 RECORD = ".orbit/learning.yaml"
 

@@ -13,7 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.hook.index import ID, NoIndex, read_index
-from orbit_registry.matching.compile import Origin, order_in, pack, part_of
+from orbit_registry.matching.compile import Origin, order_in, part_of
+from orbit_registry.matching.pack import pack
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.rank import EPOCH, rank_order, vote_key
 from orbit_registry.model.record import Record

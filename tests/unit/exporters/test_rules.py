@@ -23,7 +23,7 @@ from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.observe import loaded_ids
 from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import tokens
-from orbit_registry.matching.compile import SYMBOL, Part, pack
+from orbit_registry.matching.pack import SYMBOL, Part, pack
 
 FORMATS = {exporter.agent: exporter for exporter in rule_files.EXPORTERS}
 CASES: list[dict[str, Any]] = json.loads(

@@ -7,7 +7,7 @@ import pytest
 
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index, read_index
-from orbit_registry.matching.compile import Part, conditions_of, pack
+from orbit_registry.matching.pack import Part, conditions_of, pack
 
 Make = Callable[[Iterable[Iterable[str]]], Index]
 

@@ -117,7 +117,7 @@ def test_a_changed_header_is_no_index(make_bytes: Any, data: st.DataObject) -> N
 
 @given(data=st.data())
 def test_a_damaged_body_shows_no_other_text(make_bytes: Any, make_index: Make, data: st.DataObject) -> None:
-    from orbit_registry.matching.compile import is_whole
+    from orbit_registry.matching.pack import is_whole
 
     scopes = [["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]]
     content = bytearray(make_bytes(scopes))

@@ -5,7 +5,7 @@ import pytest
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.question import records_by_words
-from orbit_registry.matching.compile import Part, pack
+from orbit_registry.matching.pack import Part, pack
 from orbit_registry.search import index as search
 from orbit_registry.search.text import terms
 

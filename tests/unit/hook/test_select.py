@@ -39,7 +39,7 @@ from orbit_registry.hook.select import (  # fmt: skip
     select,
 )
 from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.matching.compile import Part, pack
+from orbit_registry.matching.pack import Part, pack
 from orbit_registry.search.index import Weights
 
 DATA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8"))

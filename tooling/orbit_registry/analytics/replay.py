@@ -24,7 +24,8 @@ from orbit_registry.hook.index import ORIGIN, Index, Row, read_index
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.matching.compile import Origin, Part, broad_of, order_in, pack, part_of, with_breadth
+from orbit_registry.matching.compile import Origin, broad_of, order_in, part_of, with_breadth
+from orbit_registry.matching.pack import Part, pack
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import Edits
 from orbit_registry.repository.guard import free_of_secrets

@@ -19,7 +19,7 @@ from orbit_registry.install import install as installation
 from orbit_registry.install import trial
 from orbit_registry.install.install import HookState
 from orbit_registry.install.trial import Cost, HookTrial
-from orbit_registry.matching.compile import is_whole
+from orbit_registry.matching.pack import is_whole
 from orbit_registry.matching.sync import open_index
 from orbit_registry.operations.init import DRIVER, attributes, has_logs, project_files
 from orbit_registry.render.records import check_command, unread_files, unread_text

@@ -12,7 +12,7 @@ from orbit_registry.errors import OrbitError, listed, plural
 from orbit_registry.hook.events import DISPATCHED, RETRIEVAL, SYNCED
 from orbit_registry.hook.index import Index
 from orbit_registry.hook.project import private_folder
-from orbit_registry.matching.compile import is_whole
+from orbit_registry.matching.pack import is_whole
 from orbit_registry.matching.sync import open_index
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.freshness import expires_at

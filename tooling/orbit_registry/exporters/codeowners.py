@@ -14,7 +14,7 @@ from orbit_registry.errors import GitError, UsageError
 from orbit_registry.exporters import rules
 from orbit_registry.formats.codeowners import OWNER_FILES
 from orbit_registry.formats.globs import Alternative, Glob
-from orbit_registry.matching.compile import SYMBOL
+from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.model.record import Record
 from orbit_registry.repository.reader import Reading
 from orbit_registry.workspace.workspace import Workspace

@@ -24,8 +24,8 @@ from orbit_registry.hook.render import END as NOTES_END
 from orbit_registry.hook.render import INTRODUCTION, START, entry, render
 from orbit_registry.hook.select import standing_reason
 from orbit_registry.hook.session import tokens
-from orbit_registry.matching.compile import SYMBOL
 from orbit_registry.matching.match import current_index
+from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.teaser import safe
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic, write_error

@@ -8,8 +8,8 @@ from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import DROPS, working_project
 from orbit_registry.hook.index import Index, Row
 from orbit_registry.hook.select import LINKED, bar_reason, linked_rules
-from orbit_registry.matching.compile import SYMBOL
 from orbit_registry.matching.match import current_index, head_of, row_of
+from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.sync import open_index
 from orbit_registry.workspace.workspace import Workspace, project_path

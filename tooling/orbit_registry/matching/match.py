@@ -12,7 +12,7 @@ from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import TRIGGERS, Via, is_other_project, working_project
 from orbit_registry.hook.index import MORE_LINE, Index, Row
 from orbit_registry.hook.select import linked_rules
-from orbit_registry.matching.compile import SYMBOL
+from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.sync import index_in_memory, open_index, sync_index
 from orbit_registry.model.rank import EPOCH

@@ -14,7 +14,8 @@ from pathlib import Path
 from orbit_registry.errors import OrbitError
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import LIST, MORE_LINE, Row
-from orbit_registry.matching.compile import Origin, Part, part_of
+from orbit_registry.matching.compile import Origin, part_of
+from orbit_registry.matching.pack import Part
 from orbit_registry.model.record import Record
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import read_collection

@@ -16,6 +16,7 @@ from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index
 from orbit_registry.hook.project import index_file, stamp
 from orbit_registry.matching import compile as compiler
+from orbit_registry.matching.pack import is_whole, pack
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
@@ -192,7 +193,7 @@ def index_in_memory(workspace: Workspace) -> Index | reader.NoIndex:
 
 
 def _is_made_from(index: Index, inputs: Inputs) -> bool:
-    return index.inputs[0] == inputs.lines[0] and compiler.is_whole(index)
+    return index.inputs[0] == inputs.lines[0] and is_whole(index)
 
 
 def inputs_of(workspace: Workspace) -> Inputs:
@@ -265,7 +266,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     unread = len(entries) - len(parts)
     parts += personal_parts(workspace, inputs.personal, parts)
     parts = compiler.with_breadth(sorted(parts, key=compiler.order_in), inputs.broad)
-    content = compiler.pack(
+    content = pack(
         parts, holdout=round(1_000_000 * config.setting("experiment", "holdout")), unread=unread,
         settings=compiler.settings_of(config), min_relevance=config.setting("push", "min_relevance"),
         weights=weights, successors=_successors(inputs.records),

@@ -1,17 +1,10 @@
 """Words of a record in an agent's context: its line, and a sentence that says what follows from it."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.hook.index import MORE_LINE
 from orbit_registry.model.record import Record
-
-if TYPE_CHECKING:
-    pass  # most syncs find nothing to write and need no stemmer
-
 
 LONGEST_TEASER = 400
 LONGEST_NOTE = 100
