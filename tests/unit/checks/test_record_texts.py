@@ -94,8 +94,9 @@ SAID = (
     "[short title of it]",
     "[Describe why]",
     "TBD",
-    "TODO: say why",
+    "TODO:",
     "Plain words.",
+    "TODO: shrink the log next year",
     "",
 )
 DRESSES = ("{}", "> {}", "\t{}", "- {}", "> 12) {}", "{} ", "{}\r")
@@ -105,6 +106,6 @@ DRESSES = ("{}", "> {}", "\t{}", "- {}", "> 12) {}", "{} ", "{}\r")
 def test_a_prompt_is_known_however_it_is_dressed(dress: str) -> None:
     prompts = {text for text in SAID if is_prompt(dress.format(text), KNOWN)}
 
-    assert prompts == set(SAID) - {"Plain words.", ""}
+    assert prompts == set(SAID) - {"Plain words.", "TODO: shrink the log next year", ""}
     assert not is_prompt(f"## {SAID[0]}", KNOWN)
     assert not is_prompt(f"{SAID[0]} more", KNOWN)

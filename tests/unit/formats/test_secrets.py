@@ -36,6 +36,8 @@ HARMLESS = (
     "Rotate the AKIA keys every quarter, and never commit a ghp_ token.",
     "AKIA" + "IOSFODNN7EXAMPLE",
     "postgres://user:password@localhost/db",
+    "postgres://postgres:postgres@db/app, amqp://app:hk39Xq-71v@localhost:5672, https://me:hk39Xq-71v@api.example.com",
+    "password = 'password123', and `user token: '(222)Test123'`",
     "https://user:$TOKEN@example.net and https://user:<token>@example.net",
     "-----BEGIN PRIVATE KEY----- is the first line of such a file",
     "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEogIBAAKCAQEA7bq0TJ41............\n-----END RSA PRIVATE KEY-----",
@@ -82,6 +84,7 @@ NAMED = {
     "password = '": "hk39Xq-71v",
     '{"password": "': "Tr0ub4dor&3",
     "PGPASSWORD=": "Xk39q71v",
+    'password: "': "Password4Xk9q",
     "Authorization: Bearer ": LETTERS[:24],
 }
 

@@ -74,7 +74,8 @@ _FORMS: dict[str, _Form] = {
     ),
     "basic": _Form(
         "password in a URL",
-        r"[a-z][a-z0-9+.-]{1,20}://[^\s/:@{}<>'\"`]{1,64}:[^\s/@{}<>'\"`]{3,128}@[\w.-]",
+        r"[a-z][a-z0-9+.-]{1,20}://[^\s/:@{}<>'\"`]{1,64}:[^\s/@{}<>'\"`]{3,128}@"
+        r"(?!(?:localhost|127\.0\.0\.1|(?:\w+\.)?example\.com)\b)[\w.-]",
         "basic_auth.BasicAuthDetector",
     ),
 }  # fmt: skip
@@ -117,7 +118,8 @@ _ELIDED = re.compile(r"[A-Za-z0-9+/=\s\\]{0,128}(?:\.\.|…|[\[<(*])")
 """What follows the first line of a private key that a document shortens."""
 _PLACEHOLDER = (
     r"(?i)example|placeholder|redacted|your[-_ ]|changeme|\bdummy|\bfake|x{6}|\*{3}|\.{3}|0{8}|://[^/]*[$%<{]"
-    r"|://[^/:]{1,64}:(?:pass(?:word|wd)?|pw|pwd|secret|token|x+|user|\w)@"
+    r"|://(?P<user>[^/:]{1,64}):(?:(?P=user)|pass(?:word|wd)?|pw|pwd|secret|token|x+|user|\w)@"
+    r"|\A[\W\d]{0,8}(?:my)?(?:pass(?:word)?|secret|token|test|admin|user)[\W\d]{0,4}\Z"
 )
 
 

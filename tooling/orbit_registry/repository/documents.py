@@ -323,7 +323,7 @@ def _options_of(chosen: str, rejected: Sequence[Sequence[str]]) -> Options:
 
 _PLACEHOLDER = re.compile(
     r"\{[A-Za-z][^{}\":;()\n]{0,300}[ |][^{}\":;()\n]{1,300}\}|\[(?:short title|[Dd]escribe|[Ii]nsert) [^\]\n]{0,200}\]"
-    r"|TBD\.?|TODO(?:[ :].{0,200})?|…"
+    r"|TBD\.?|TODO:?|…"
 )
 NOTHING = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t].*)?|[-*+]|<!--.*-->|[-*_]{3,})?[ \t]*")
 """A line that says nothing: blank, a heading, an empty bullet, a comment, a rule."""

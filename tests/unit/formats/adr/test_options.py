@@ -64,6 +64,17 @@ def test_madr_rejects_what_was_not_chosen(chosen: str) -> None:
     ]
 
 
+def test_a_description_is_no_reason() -> None:
+    """In a list that holds the chosen one too, only what says why is a reason."""
+    options = "PostgreSQL - a database\n* RabbitMQ - a message broker\n* Files - too slow\n* Leave it as it is"
+
+    assert rejected(MADR.format(options=options, chosen="PostgreSQL")) == [
+        ("RabbitMQ", ""),
+        ("Files", "too slow"),
+        ("Leave it as it is", ""),
+    ]
+
+
 @pytest.mark.parametrize("chosen", ["**1. PostgreSQL**, because", "option 1", "\n\nPostgreSQL, as we run it."])
 def test_a_numbered_list_has_the_numbers_of_options(chosen: str) -> None:
     """The choice names the place in the list, or stands in the paragraph below."""

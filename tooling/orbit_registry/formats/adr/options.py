@@ -31,6 +31,7 @@ def _lower(words: str) -> tuple[str, ...]:
 
 _REJECTED, _CHOSEN, _CHOSEN_MARK = (_alternation(f"options_{name}") for name in ("rejected", "chosen", "chosen_mark"))
 _BECAUSE, _LABELS = _alternation("options_because"), _alternation("options_label")
+_BECAUSE = rf"(?!as (?:it|this) is[ ]*(?:[^\w\s]|$))(?:{_BECAUSE})"
 _REJECTED_WORDS, _CHOSEN_WORDS = _lower(VOCABULARY["options_rejected"]), _lower(VOCABULARY["options_chosen"])
 _SECTION_WORDS = _lower(f"{VOCABULARY['sections']['options']}, {VOCABULARY['options_label']}, why not")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|(?P<number>\d{1,2})[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?=\S)")
@@ -97,6 +98,8 @@ _GOOD = re.compile(
     r"[\W_]*(?:good|neutral|positive|pros?|advantages?|main page|examples?|see|gut|bon|bien|bueno|bom|https?|<http)\b",
     re.IGNORECASE,
 )
+_SAYS_WHY = re.compile(rf"(?:^|\b)(?:{_BECAUSE}|{_VERDICT}|but|too|lacks?)\b|❌|✗", re.IGNORECASE)
+"""In a list of options whose heading rejects none: other texts describe the option."""
 _WORD = re.compile(r"\w+")
 _ALTERNATIVES = word_set("options_alternatives")
 
@@ -193,7 +196,10 @@ def _units(document: Document, section: Heading, headings: Sequence[Heading]) ->
         units = [_unit(name, _text_of(document, body), cost=_cost(document, body)) for name, body in bodies]
         labelled = [unit for unit in units if unit.label]
         return labelled if len(labelled) > 1 else units
-    return [_unit(*part) for part in _parts(document, section.body)] or list(_rows(document, section.body))
+    rejects = _is_rejecting(section.text) or _names_alternatives(section.text)
+    parts = _parts(document, section.body)
+    items = [(name, body if rejects or _SAYS_WHY.search(body) else "") for name, body in parts]
+    return [_unit(*item) for item in items] or list(_rows(document, section.body))
 
 
 def _rows(document: Document, span: Span) -> Iterator[_Unit]:
