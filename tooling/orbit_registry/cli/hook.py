@@ -304,10 +304,11 @@ def install_server(agent: str, dry_run: bool, output: str) -> None:
     orbit mcp install claude
     orbit mcp install cursor --dry-run
     """
-    state = mcp.install_server(_root(None), _server_agent(agent), dry_run=dry_run)
+    state = mcp.install_server(root := _root(None), _server_agent(agent), dry_run=dry_run)
     text = f"{state.path} {'would name' if dry_run else 'names'} the server `{mcp.NAME}`"
     shared = mcp.sharing_agents(state.agent)
     lines = [text, state.diff.rstrip("\n") if dry_run else "", f"{shared} reads this file too" if shared else ""]
+    lines += ["git shares this file with everyone who uses the repository"] if state.path.is_relative_to(root) else []
     emit(output, state.as_data(), "\n".join(filter(None, lines)))
     if find_spec("mcp") is None:
         print_note(f"the server can't start yet: {INSTALL_MCP}")

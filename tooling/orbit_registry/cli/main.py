@@ -118,7 +118,7 @@ USUAL_WORDS = {
     "log": "orbit events tail", "open": "orbit show ID", "remove": "orbit retire ID", "rm": "orbit retire ID",
     "serve": "orbit site serve", "status": "orbit review", "uninstall": "orbit hook uninstall claude",
     "validate": "orbit check", "version": "orbit --version", "--edit": "--body-file FILE", "--json": "--format json",
-    "--supersedes": "orbit adr supersede OLD --with NEW",
+    "--supersedes": "orbit adr supersede OLD --with NEW", "resource new": "orbit import doc FILE",
 }  # fmt: skip
 """Words that other programs take, and what does the same here."""
 
@@ -375,7 +375,9 @@ def _click_error(error: click.ClickException, arguments: Sequence[str]) -> tuple
     context = (error.ctx if isinstance(error, click.UsageError) else None) or _context_of(arguments)
     message = error.format_message().rstrip(".")
     unknown = re.match(r"No such (?:command|option) '([\w-]+)'", message)
-    if unknown is not None and (meant := USUAL_WORDS.get(unknown[1])):
+    if unknown is not None and (
+        meant := USUAL_WORDS.get(f"{context.info_name} {unknown[1]}") or USUAL_WORDS.get(unknown[1])
+    ):
         message = f"{unknown[0]}. Did you mean `{meant}`?"
     parameter = error.param if isinstance(error, click.BadParameter) else None
     if parameter is not None and isinstance(parameter.type, click.Choice):

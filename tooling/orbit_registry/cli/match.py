@@ -45,15 +45,14 @@ def match(
 
     registry = open_registry()
     files = [from_root(registry, path) for path in paths]
+    for missing in (path for path in paths if not Path(path).exists()):
+        print_note(f"there is no file {missing}")
     matches = registry.match(files, tags, task=task, everything=everything, project=project)
     listed = matches[:limit]
     omitted = len(matches) - len(listed)
-    text = texts(listed) or "no record applies"
-    if omitted:
-        text += f"\nomitted: {omitted}"
+    text = (texts(listed) or "no record applies") + (f"\nomitted: {omitted}" if omitted else "")
     data = {"matches": [match.as_data() for match in listed], "omitted": omitted}
-    following = [f"orbit show {match.as_data()['id']}" for match in listed[:1]]
-    emit(output, data, text, next_commands=following)
+    emit(output, data, text, next_commands=[f"orbit show {match.as_data()['id']}" for match in listed[:1]])
     note_unknown(registry, tag=tags)
     if not matches:
         note_empty(registry, by_scope=True)

@@ -20,7 +20,7 @@ from orbit_registry.cli.output import (
     print_refusals,
     warn_of_unread,
 )
-from orbit_registry.errors import OrbitError, UsageError, plural
+from orbit_registry.errors import OrbitError, UsageError, listed, plural
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import FRESH
@@ -39,9 +39,8 @@ from orbit_registry.workspace.event_log import note_opened
 
 def _refuse_unknown_status(statuses: tuple[str, ...], kinds: Iterable[Kind]) -> None:
     words = list(dict.fromkeys(name for kind in kinds for name in kind.statuses))
-    for status in statuses:
-        if status not in words:
-            raise UsageError(f"no record can have the status `{status}`", hint=f"one of {', '.join(words)}")
+    for status in (word for word in statuses if word not in words):
+        raise UsageError(f"no record can have the status `{status}`", hint=f"one of {listed(words, 8)}")
 
 
 @click.command("list")

@@ -58,8 +58,7 @@ def unlink(
         links = list_in(data, "links")
         remaining = [entry for entry in links if not _matches(entry, rel, names)]
         if len(remaining) == len(links):
-            existing = ", ".join(f"{stated_link.rel} {stated_link.to}" for stated_link in start.links) or "none"
-            hint = f"its links: {existing}; what its text refers to goes with the text"
+            hint = f"`orbit show {start.id}` lists its links; what its text refers to goes with the text"
             raise RefusedError(f"{start.id} states no link {rel} {names[0]}", hint=hint)
         others = {key: value for key, value in data.items() if key != "links"}
         return {**data, "links": remaining} if remaining else others
@@ -71,8 +70,7 @@ def _relation(records: RecordSet, subject: str, word: str, target: str) -> tuple
     rel, inverted = relation(word)
     if rel == SUPERSEDES:
         old, new = (subject, target) if inverted else (target, subject)
-        verb = f"`orbit {records.get(old).kind.name} supersede {old} --with {new}` closes {old} and writes both ends"
-        hint = f"{verb}; to undo one, take it out of both records and give {old} its status back"
+        hint = f"`orbit {records.get(old).kind.name} supersede {old} --with {new}`; to undo one, edit both records"
         raise UsageError(f"{word} is not a link: a record that is replaced is closed", hint=hint)
     return rel, inverted
 

@@ -108,6 +108,7 @@ def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:
         value = record.data.get(column, "")
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
+    ordered = [column for column in ordered if any(cell(record, column) for record in records)]
     rows = [[*(cell(record, column) for column in ordered), record.title] for record in records]
     return table([*ordered, headline], rows)
 
