@@ -57,6 +57,7 @@ def test_commands_are_recognised(text: str, ways: list[str]) -> None:
         ("npm --prefix /home/u/app/web run test", "npm run test --prefix web"),
         ("make -C /home/u/app test", "make test"),
         ("npm --prefix=./web test", "npm test --prefix web"),
+        ("make -Cweb test", "make test -C web"),
         ("npm --workspace=web run test", "npm run test --workspace web"),
         ("yarn --cwd web test", "yarn test --cwd web"),
         ("uv run --directory=/home/u/app/web pytest", "uv run --directory web pytest"),

@@ -162,3 +162,18 @@ def test_dates_of_a_file_follow_its_moves(git_repo: Path, git: Run, monkeypatch:
 
     days = {path: [datetime.fromtimestamp(time, UTC).day for time in times] for path, times in dates.items()}
     assert days == {"new/a.md": [1, 3], "old.md": [4, 4]}
+
+
+def test_a_partial_clone_says_how_to_fetch_what_it_lacks(git_repo: Path, git: Run, tmp_path: Path) -> None:
+    (git_repo / "a.txt").write_text("one", "utf-8")
+    git(git_repo, "add", "-A")
+    git(git_repo, "commit", "-m", "One")
+    git(git_repo, "config", "uploadpack.allowFilter", "true")
+    head = git(git_repo, "rev-parse", "HEAD").strip()
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--no-checkout", "--filter=blob:none", git_repo.as_uri(), str(clone))
+
+    with pytest.raises(GitError) as caught, Git(clone).checked_out(head):
+        pass
+
+    assert "--no-filter" in str(caught.value.hint)

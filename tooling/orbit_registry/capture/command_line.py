@@ -130,6 +130,7 @@ def _folder(folder: str, path: str, root: str) -> str | None:
 def _from_root(words: Sequence[str], root: str) -> list[str]:
     """Return the words of a command with the folder of a part from the root; the root itself is no part."""
     result: list[str] = []
+    words = [part for word in words for part in (("-C", word[2:]) if re.match(r"-C[\w./]", word) else (word,))]
     separate = (word.split("=", 1) if word.partition("=")[0] in _PARTS else [word] for word in words)
     for option, word in pairwise(("", *chain.from_iterable(separate))):
         path = _folder("", word, root) if option in _PARTS and word.startswith(("/", "./")) else None

@@ -91,7 +91,7 @@ def from_problem(problem: Problem, path: str, severity: Severity = Severity.ERRO
 
 def from_error(code: str, path: str, error: OrbitError, root: str, record: str | None = None) -> Diagnostic:
     """Return an error about the file at `path`; one that begins with the place, `path:3:7: …`, gives the position."""
-    match = re.match(rf"(?:{re.escape(root)}/)?{re.escape(path)}(?::(\d+):(\d+))?: ", error.message)
+    match = re.match(rf"(?:{re.escape(root)}/)?{re.escape(path)}(?::(\d+):(\d+))?:? ", error.message)
     message = error.message[match.end() if match is not None else 0 :].replace(f"{root}/", "")
     position = Position(int(match[1]), int(match[2])) if match is not None and match[1] else None
     return Diagnostic(code, Severity.ERROR, message, Location(path, position), error.hint, record)

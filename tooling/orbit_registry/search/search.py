@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import ConfigError, ProgramError, UsageError
@@ -245,7 +245,8 @@ class Searcher:
     def _named(self, query: Query) -> list[Record]:
         """Return the records whose ids the text names, and the closed ones whose title it is."""
         words = query.text.split()
-        names = dict.fromkeys(word for word in words if "-" in word or len(words) == 1)
+        apart = (f"{word}-{number}" for word, number in pairwise(words) if number.strip(MARKS).isdigit())  # `ADR 87`
+        names = dict.fromkeys([*(word for word in words if "-" in word or len(words) == 1), *apart])
         records = [record for name in names for record in self._named_by(name)]
         titled = self._by_title.get(_title(query.text), ())
         return records if any(record.phase != "closed" for record in titled) else [*records, *titled]

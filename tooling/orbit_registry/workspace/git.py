@@ -308,7 +308,13 @@ class Git:
                 (store / "shallow").write_bytes(shallow.read_bytes())
             copy.run("symbolic-ref", "HEAD", "refs/heads/main")
             copy.run("update-ref", "HEAD", commit)
-            copy.run("reset", "-q", "--hard", settings=_NO_DOWNLOADS)
+            try:
+                copy.run("reset", "-q", "--hard", settings=_NO_DOWNLOADS)
+            except GitError as error:
+                if not self.ask("config", "--get-regexp", r"^remote\..*\.promisor$"):
+                    raise
+                hint = "`git fetch --refetch --no-filter` fetches them"
+                raise type(error)(f"this partial clone lacks files of {commit[:12]}", hint=hint) from None
             yield root / self.prefix
 
     def signatures(self, commits: Sequence[str], allowed_signers: Path) -> Iterator[tuple[str, str, str]]:

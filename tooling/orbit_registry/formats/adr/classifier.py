@@ -55,6 +55,7 @@ _PLACEHOLDER = re.compile(r"\{(?!\{)|\{\{[^{}]*\}\}$|[\[<]short title")
 _WHOLE_PLACEHOLDER = re.compile(r"(?:<[^<>]+>|\{[^{}]+\}|\[[^\[\]]+\])(?!\()")
 _NO_TITLE = re.compile(r"^\{.*\}$|\btitle\b", re.IGNORECASE)  # never a decision's title, whatever its status and text
 _INDEX_NAMES = word_set("index_names")
+_GUIDE_TITLES = tuple(word_set("guide_titles"))
 _NOT_ADR_NAMES = _INDEX_NAMES | word_set("other_names")
 _NAME_ALONE = "a number in its name, but neither a title, nor a status, nor a section that holds a decision"
 _NO_VERDICT = "a request for comments that states no known status"
@@ -88,6 +89,8 @@ def skip_reason(
         return "an index or a guide, by its name"
     if _COPIES.search(path.as_posix()):
         return _COPY
+    if plain(entry.title).lstrip("¿ ").replace("’", "'").startswith(_GUIDE_TITLES):
+        return "a guide, by its title"
     if _is_session(entry, stem, path):
         return _SESSION
     if _has_blank_title(entry, is_filled=is_filled):
