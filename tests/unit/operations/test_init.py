@@ -57,7 +57,8 @@ def test_what_stands_in_gits_files_stays(git_repo: Path, name: str, text: str) -
 def test_only_names_of_tracked_files_are_looked_at(git_repo: Path, git: Git) -> None:
     write(git_repo, "docs/adr/0001-x.md", "# X\n")
     untracked = project_files(git_repo)
-    for name in ("lib/adr/0001-x.md", "lib/adr/0002-y.md", ".github/workflows/ci.yml", "mkdocs.yml"):
+    for name in ("lib/adr/0001-x.md", "lib/adr/0002-y.md", ".github/workflows/ci.yml", "mkdocs.yml",
+                 "choices/0001-z.md", "posts/2024-01-02-z.md"):  # fmt: skip
         write(git_repo, name, "# X\n")
     git(git_repo, "add", "-A")
     (git_repo / "lib/adr/0002-y.md").unlink()
@@ -65,8 +66,8 @@ def test_only_names_of_tracked_files_are_looked_at(git_repo: Path, git: Git) -> 
     files = project_files(git_repo)
 
     assert untracked == ProjectFiles({})
-    assert (dict(files.folders), files.tools) == (
-        {"lib/adr": 2, "docs/adr": 1}, (".github/workflows/ci.yml", "mkdocs.yml"),
+    assert (dict(files.folders), files.tools, files.elsewhere) == (
+        {"lib/adr": 2, "docs/adr": 1}, (".github/workflows/ci.yml", "mkdocs.yml"), 1,
     )  # fmt: skip
     assert setup(git_repo, adr_folder="docs/adr/").detected == AdrConfig("file", "docs/adr", ("lib/adr",))
     assert open_workspace(git_repo).config.adr.folder == "docs/adr"

@@ -44,7 +44,7 @@ CI_FILES = (
     "azure-pipelines.yml", "Jenkinsfile",
 )  # fmt: skip
 EDITORS = (".vscode", ".idea")  # folders of editors, which read JSON Schemas
-_ADR_NAME = re.compile(r"m?adr[-_ ]?\d", re.IGNORECASE)
+_ADR_NAME = re.compile(r"m?adr[-_ ]?\d|0\d{2,3}[-_]", re.IGNORECASE)
 SETTINGS = (
     "project", "adr.style", "adr.folder", "adr.folders", "citations", "checks.ignore", "push.trust", "site.title",
     "site.base_url", "site.repository",
@@ -60,7 +60,7 @@ class ProjectFiles:
     logs: tuple[str, ...] = ()
     editors: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()  # files of a site or of CI
-    elsewhere: int = 0  # files named `adr-…` in other folders, which an import may take
+    elsewhere: int = 0  # files named `adr-…` or `0001-…` in other folders, which an import may take
 
     @property
     def adr(self) -> AdrConfig:
