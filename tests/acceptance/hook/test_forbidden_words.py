@@ -79,6 +79,12 @@ QUIET = {
     It was once opened by connect_mysql alone.
     """
 '''),
+    "a docstring in single quotes": edit("""def f():
+    '''Use the pool.
+
+    It was once opened by connect_mysql alone.
+    '''
+"""),
     "a line of a docstring": edit("It was opened by connect_mysql.", "It was once opened.", "src/pool.py"),
     "the end of a docstring, and another one": edit(
         'opened by connect_mysql.\n"""\ndef f():\n    """No connect_mysql."""\n', 'opened.\n"""\n', "src/pool.py"

@@ -36,6 +36,7 @@ def forbidden(index: "Index", arguments: "Payload", path: str, root: str, folder
     try:
         patterns = [(number, index.pattern_text(number)) for number in index.lookup(FORBIDDEN)[1][:MOST_WORDS]]
         for file, new, old in edits_in(arguments, path, root, folder):
+            new, old = (part.replace("'''", _QUOTES) for part in (new, old))
             text = new[: max(MOST_SEARCHED // max(len(patterns), 1), LEAST_SEARCHED)]
             texts = {EXACT: (text, old), ANY_CASE: (text.casefold(), old.casefold())}
             present = [(number, pattern) for number, pattern in patterns if pattern[1:] in texts[pattern[0]][0]]
@@ -95,7 +96,7 @@ def _quotes_before(root: str, file: str, new: str, old: str) -> int | None:
     """Return how many quotes of docstrings a file has before an edit; None if that can't be told."""
     if not file.endswith(_PYTHON):
         return 0
-    content = readable_content(f"{root}/{file}", LONGEST_FILE).decode("utf-8", "replace")
+    content = readable_content(f"{root}/{file}", LONGEST_FILE).decode("utf-8", "replace").replace("'''", _QUOTES)
     for text in (old, new):  # after the edit the file has the new one
         start = content.find(text) if text else -1
         if start >= 0:
