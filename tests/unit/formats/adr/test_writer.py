@@ -105,6 +105,8 @@ def test_a_date_beside_a_status_stays(line: str, after: str) -> None:
         ("- [ ] proposed\n- [ ] accepted", "- [ ] proposed\n- [x] accepted"),
         ("* [x] Proposed\n* [ ] Rejected", "* [ ] Proposed\n* [x] Accepted\n* [ ] Rejected"),
         ("Proposed\r\n\r\n**Accepted**\r\n\r\nAccepted by Ada.", "Accepted\r\n\r\nAccepted by Ada."),
+        ("Proposed\n\nHistory:\n\n- Proposed\n- Accepted", "Accepted\n\nHistory:\n\n- Proposed\n- Accepted"),
+        ("Proposed\n\n- Accepted\n- Reopened in 2020", "Accepted\n\n- Accepted\n- Reopened in 2020"),
     ],
 )
 def test_a_section_states_the_new_status_once(lines: str, after: str) -> None:

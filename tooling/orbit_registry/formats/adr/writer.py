@@ -184,11 +184,15 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
 
 
 def _stated_again(text: str, entry: AdrDocument, fact: Fact, value: str) -> Iterator[Span]:
-    """Yield the lines of a status section that would repeat the new status: `Accepted` below `Proposed`."""
+    """Yield the lines right below a status that would repeat the new one: `Accepted` below `Proposed`."""
     word = re.escape(value.strip("*_` "))
-    line = rf"(?im)(?<=\S)\s*\n[ \t]*(?:[-*+][ \t]+)?[*_`]*{word}[*_`]*\.?[ \t]*(?=\r?$)"
-    if word and (section := _section_of(entry, fact)):
-        yield from (Span(*match.span()) for match in re.compile(line).finditer(text, fact.span.end, section.end))
+    lead = _LEAD.match(text, text.rfind("\n", 0, fact.span.start) + 1)
+    item = r"[-*+][ \t]+" if lead and lead["item"] else ""
+    # A line below other text, or a list below a paragraph, belongs to a history.
+    again = rf"(?im)[^\n]*?(?<=\S)((?:\s*\n[ \t]*{item}[*_`]*{word}[*_`]*\.?[ \t]*(?=\r?$))+)"
+    section = _section_of(entry, fact) if word else None
+    if section and (match := re.compile(again).match(text, fact.span.end, section.end)):
+        yield Span(*match.span(1))
 
 
 def _section_of(entry: AdrDocument, fact: Fact) -> Span | None:
