@@ -56,7 +56,15 @@ def test_slashes_are_read_where_they_are_clear(text: str, date: str | None) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "date"), [("30 Oct 18", "2018-10-30"), ("2018-Oct-05", "2018-10-05"), ("30 Foo 18", None)]
+    ("text", "date"),
+    [
+        ("30 Oct 18", "2018-10-30"),
+        ("2018-Oct-05", "2018-10-05"),
+        ("30 Foo 18", None),
+        ("3 May 20:30 2024", None),
+        ("3 June 10 people", None),
+        ("15 March 99", None),
+    ],
 )
 def test_a_month_in_words_needs_no_full_year(text: str, date: str | None) -> None:
     assert read_date(text) == date

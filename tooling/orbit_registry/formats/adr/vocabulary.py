@@ -150,7 +150,7 @@ _DATES = tuple(
         r"(?P<m>\d{1,2})[/-](?P<d>1[3-9]|2\d|3[01])[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
         r"0?(?P<d>\d{1,2})[/-]0?(?P<m>(?P=d))[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",  # either order says the same
         r"(?P<d>\d{1,2})\.[ ]?(?P<m>\d{1,2})\.[ ]?(?P<y>(?:19|20)\d\d)(?!\w)",
-        rf"(?P<d>\d{{1,2}})(?:st|[nr]d|th|er|º)?{_OF}(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)?\d\d)(?!\w)",
+        rf"(?P<d>\d{{1,2}})(?:st|[nr]d|th|er|º)?{_OF}(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d|\d\d\Z)(?!\w)",
         r"(?P<y>(?:19|20)\d\d)-(?P<m>[^\W\d_]{3,12})-(?P<d>\d{1,2})(?![\w-])",
         r"(?P<m>[^\W\d_]{3,12})\.?[ ](?P<d>\d{1,2})(?:st|[nr]d|th)?,?[ ](?P<y>(?:19|20)\d\d)(?!\w)",
         rf"(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
@@ -174,9 +174,8 @@ def is_iso_date(text: str) -> bool:
 def read_date(text: str, order: Order | None = None) -> str | None:
     """Return the ISO date, or month, at the start of a text; `03/04/2026` needs an `order`, `17/04/2026` does not."""
     bare = text.strip(_MARKS)
-    parsed = _read(bare, 0)
-    if parsed is not None:
-        return parsed[0]
+    if (parsed := _read(bare)) is not None:
+        return parsed
     slashed = _SLASHED.match(bare) if order is not None else None
     if slashed is None:
         return None
@@ -200,15 +199,15 @@ def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
     return {folder: next(iter(folder_orders)) for folder, folder_orders in orders.items() if len(folder_orders) == 1}
 
 
-def _read(text: str, at: int) -> tuple[str, int] | None:
-    match = _DATE.match(text, at)
-    if match:
-        return (match.group(), match.end()) if is_iso_date(match.group()) else None
-    for form in _DATES:
-        match = form.match(text, at)
-        if match:
-            parts = match.groupdict()
-            month = parts["m"] if parts["m"].isdigit() else MONTH_OF.get(plain(parts["m"]), "")
-            iso = "-".join(part.zfill(2) for part in (f"20{parts['y']}"[-4:], month, parts.get("d") or "") if part)
-            return (iso, match.end()) if month and is_iso_date(iso) else None
-    return None
+def _read(text: str) -> str | None:
+    if match := _DATE.match(text):
+        return match.group() if is_iso_date(match.group()) else None
+    parts = next((match.groupdict() for form in _DATES if (match := form.match(text))), None)
+    if parts is None:
+        return None
+    month = parts["m"] if parts["m"].isdigit() else MONTH_OF.get(plain(parts["m"]), "")
+    year = f"20{parts['y']}"[-4:]
+    if len(parts["y"]) == 2 and int(year) > datetime.datetime.now(datetime.UTC).year:
+        return None  # `15 March 99` and `12 Aug 30` state no year of this century
+    iso = "-".join(part.zfill(2) for part in (year, month, parts.get("d") or "") if part)
+    return iso if month and is_iso_date(iso) else None
