@@ -417,7 +417,7 @@ def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[He
 
 
 _MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
-_TIGHT_LINE = re.compile(r"[\w.-]+:(?!//)\S")  # `tag:web` between fences: no YAML, and no text either
+_TIGHT_LINE = re.compile(r"[a-z][\w.-]*:(?!//)\S")  # `tag:the web` between fences: no YAML, and no sentence either
 _COMMENTS = re.compile(r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL)
 _TOML = re.compile(r"\ufeff?\+{3}[ \t]*\r?\n(?:(?!\+{3})[^\n]*\n){0,400}?\+{3}[ \t]*(?:\r?\n|\Z)")
 _TOML_LINE = re.compile(r"^[ \t]*[\w-]+[ \t]*=", re.MULTILINE)
