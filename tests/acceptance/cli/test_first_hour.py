@@ -82,6 +82,12 @@ def test_a_brief_takes_words_and_paths(shell: Shell) -> None:
         ("adr new ''", "a decision needs a title", 'orbit adr new "'),
         ("learning new ''", "the summary is empty", 'orbit learning new "'),
         ("build", "no such command 'build'. Did you mean `orbit site build`?", "`orbit --help`"),
+        (
+            "learning edit",
+            "no such command 'edit'. Did you mean `orbit learning update ID`?",
+            "`orbit learning --help`",
+        ),
+        ("hook remove", "no such command 'remove'\n", "`orbit hook --help`"),
         ("search --json x", "no such option '--json'. Did you mean `--format json`?", "`orbit search --help`"),
         ("help adr lst", "`orbit adr` has no command 'lst'", "did you mean list? `orbit help --all` lists all"),
     ],

@@ -135,7 +135,7 @@ class _Suggesting(click.Group):
         except click.UsageError:
             if args[0].startswith("-"):
                 raise
-            kinds = _kinds_with(args[0])
+            kinds = [kind for kind in ("adr", "learning", *_kind_names()) if _verb(kind, args[0]) is not None]
             near = f"did you mean `orbit {kinds[0]} {args[0]}`?" if kinds else ""
             near = near or did_you_mean(args[0], self.list_commands(ctx))
             ctx.fail(f"No such command {args[0]!r}. {near[:1].upper()}{near[1:]}".rstrip())
@@ -210,11 +210,6 @@ def _verb(kind: str, name: str) -> click.Command | None:
     context = click.Context(orbit, info_name="orbit")
     group = orbit.get_command(context, kind)
     return group.get_command(context, name) if isinstance(group, click.Group) else None
-
-
-def _kinds_with(verb: str) -> list[str]:
-    """Return the kinds that have a verb."""
-    return [kind for kind in ("adr", "learning", *_kind_names()) if _verb(kind, verb) is not None]
 
 
 @click.command("help")
@@ -320,11 +315,8 @@ def run(arguments: list[str]) -> int:
         import traceback
 
         if as_json:
-            message, hint = (
-                f"orbit failed: {type(error).__name__}: {error}",
-                "this is a bug: report it with the error output",
-            )
-            _print_error(message, hint, as_json=True)
+            message = f"orbit failed: {type(error).__name__}: {error}"
+            _print_error(message, "this is a bug: report it with the error output", as_json=True)
         click.echo("orbit failed; this is a bug, please report it with what follows:", err=True)
         click.echo(traceback.format_exc(), err=True)
         return INTERNAL_ERROR
@@ -375,9 +367,7 @@ def _click_error(error: click.ClickException, arguments: Sequence[str]) -> tuple
     context = (error.ctx if isinstance(error, click.UsageError) else None) or _context_of(arguments)
     message = error.format_message().rstrip(".")
     unknown = re.match(r"No such (?:command|option) '([\w-]+)'", message)
-    if unknown is not None and (
-        meant := USUAL_WORDS.get(f"{context.info_name} {unknown[1]}") or USUAL_WORDS.get(unknown[1])
-    ):
+    if unknown is not None and (meant := _usual_word(context, unknown[1])):
         message = f"{unknown[0]}. Did you mean `{meant}`?"
     parameter = error.param if isinstance(error, click.BadParameter) else None
     if parameter is not None and isinstance(parameter.type, click.Choice):
@@ -395,6 +385,15 @@ def _click_error(error: click.ClickException, arguments: Sequence[str]) -> tuple
     if example is not None and (is_lost or isinstance(error, click.MissingParameter)):
         hint = f"for example `{example.partition('  #')[0].rstrip()}`; {hint}"
     return f"{message[:1].lower()}{message[1:]}", hint
+
+
+def _usual_word(context: click.Context, word: str) -> str:
+    """Return what does the same as a word of other programs; in a group that is no kind, a command means another."""
+    name = context.info_name or ""
+    is_kind = name in ("adr", "learning", *_kind_names())
+    is_general = is_kind or context.parent is None or word.startswith("-")
+    meant = USUAL_WORDS.get(f"{name} {word}") or (USUAL_WORDS.get(word, "") if is_general else "")
+    return meant.replace("orbit adr ", f"orbit {name} ") if is_kind else meant
 
 
 def _context_of(arguments: Sequence[str]) -> click.Context:
