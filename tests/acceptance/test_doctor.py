@@ -225,7 +225,7 @@ def test_all_that_was_shown_stands_in_the_transcript(workspace: Path, capsys: Ca
     data = examined(capsys)
     (entry,) = data["transcripts"]
     assert (entry["claimed"], entry["found"], entry["missing"], entry["broken"]) == (4, 4, [], 1)
-    assert "all 4 records that 1 of 1 sessions" in found(data, "ok", "transcript")
+    assert "have 4 of 4 records shown in 1 of 1 session" in found(data, "ok", "transcript")
     capsys.readouterr()
     assert run(["doctor"]) == 0
     page = capsys.readouterr().out
@@ -241,7 +241,7 @@ def test_missing_delivery_is_a_warning_or_a_problem(workspace: Path, capsys: Cap
     assert "missing L-6666a" in found(examined(capsys), "warning", "transcript")
     transcript(workspace, "aaaa-1").write_text('{"type": "user"}\n', "utf-8")
     shown(workspace, ("aaaa-1", ["L-7k3fq"]))
-    assert "0 of 1 records" in found(examined(capsys, 1), "problem", "transcript")
+    assert "0 of 1 record shown" in found(examined(capsys, 1), "problem", "transcript")
 
 
 def test_a_session_that_the_log_does_not_know_is_told(workspace: Path, capsys: Capture) -> None:
@@ -265,4 +265,4 @@ def test_a_transcript_of_the_hooks_replies_is_complete(workspace: Path, capsys: 
     attachment = {"type": "hook_additional_context", "content": [text], "hookName": "PreToolUse:Edit",
                   "toolUseID": "toolu_1", "hookEvent": "PreToolUse"}  # fmt: skip
     transcript(workspace).write_text(json.dumps({"type": "attachment", "attachment": attachment}) + "\n", "utf-8")
-    assert "all 1 records that 1 of 1 sessions" in found(examined(capsys), "ok", "transcript")
+    assert "have 1 of 1 record shown in 1 of 1 session" in found(examined(capsys), "ok", "transcript")

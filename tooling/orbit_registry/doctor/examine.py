@@ -364,8 +364,8 @@ def _transcripts(
     if claimed == there and compared:
         more = sum(len(delivery.unclaimed) for delivery in compared)
         extra = f"; the log does not name {more} more" if more else ""
-        sessions_shown = f"{len(compared)} of {len(events)} sessions"
-        message = f"all {claimed} records that {sessions_shown} were shown are in their transcripts"
+        shown = f"{plural(claimed, 'record')} shown in {len(compared)} of {plural(len(events), 'session')}"
+        message = f"the transcripts have {there} of {shown}"
         yield Finding("ok", "transcript", message + extra)
     if "claude" in names and tally.first is not None:
         sessions, logged = without_event(root, tally.sessions, tally.first)
@@ -377,7 +377,7 @@ def _transcripts(
 
 
 def _missing_finding(delivery: Delivery) -> Finding:
-    share = f"{delivery.found} of {delivery.claimed} records that were shown are in its transcript"
+    share = f"its transcript has {delivery.found} of {plural(delivery.claimed, 'record')} shown in it"
     missing = listed(delivery.missing, NAMED)
     message = f"session {delivery.session} ({delivery.agent}): {share}; missing {missing}"
     level: Level = "warning" if delivery.found else "problem"

@@ -194,5 +194,5 @@ def _unconsolidated(workspace: Workspace, records: RecordSet) -> Iterator[Findin
     live = [record for record in records.of_kind("learning") if record.phase == "live"]
     alone = [record for record in live if record.id not in consolidated]
     if len(alone) > most:
-        message = f"{len(alone)} learnings are unconsolidated, and {most} are admitted"
+        message = f"{plural(len(alone), 'unconsolidated learning')}; the limit is {most}"
         yield Finding("warning", "learnings-many", message, "", "orbit propose")
