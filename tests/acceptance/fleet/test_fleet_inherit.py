@@ -174,6 +174,25 @@ def test_a_change_that_breaks_an_inherited_check_can_not_take_it_out(shop: Path,
     assert broken(shop, against="HEAD") == [("ORB1008", ".orbit/config.yaml", "warning")]
 
 
+def test_a_change_that_updates_and_breaks_an_inherited_check_is_reported_once(shop: Path, tmp_path: Path) -> None:
+    org = tmp_path / "org"
+    same = {"id": "version", "same": {"of": {"a.txt": "v={}", "b.txt": "w={}"}}, "level": "error"}
+    check = same | {"passes": ["v=1\nw=1"], "fails": ["v=1\nw=2"]}
+    fields = {"title": "One version", "status": "accepted"}
+    file = write_record(org, ".orbit/adrs/ADR-0003/adr.yaml", **fields, checks=[check])
+    commit(org)
+    update(shop)
+    write(shop, "a.txt", "v=1\n")
+    write(shop, "b.txt", "w=1\n")
+    commit(shop)
+    file.write_text(file.read_text("utf-8").replace("One version", "One version for all"), "utf-8")
+    commit(org)
+    update(shop)
+    (shop / "b.txt").unlink()
+    commit(shop)
+    assert broken(shop, against="HEAD~1") == [("ORB1005", ".orbit/config.yaml", "error")]
+
+
 def broken(root: Path, against: str | None = None) -> list[tuple[str, str, str]]:
     rows = run(Registry.open(root).workspace, against=against).diagnostics
     return [(row.code, str(row.location), row.severity) for row in rows if row.code.startswith("ORB10")]

@@ -120,7 +120,7 @@ def far(relations: int) -> dict[str, Any]:
     [
         {"rule": far(4)},
         {"rule": {"any": [{"matches": "a"}]}, "utils": {"a": far(2), "b": far(1)}, "find": None},
-        {"rule": {"matches": "a"}, "utils": {"a": {"has": {"matches": "a", "stopBy": "end"}}}},
+        {"rule": {"pattern": "f($A)"}, "constraints": {"A": far(4)}},
         {"rule": {"has": {"matches": "a", "stopBy": {"kind": "block"}}}, "utils": {"a": far(3)}},
     ],
 )
@@ -128,6 +128,24 @@ def test_a_rule_that_takes_too_long_is_refused(fields: dict[str, Any]) -> None:
     fits = fields.pop("find", 0) is None
     result = problems({"pattern": {"language": "python", **fields}})
     assert ("more than 3 relations with `stopBy` in one another" in result[0]) != fits
+
+
+LINKS = {f"u{number}": {"any": [{"matches": f"u{number + 1}"}] * 2} for number in range(200)}
+
+
+@pytest.mark.parametrize(
+    ("rule", "utils", "reason"),
+    [
+        ("a", {"a": {"has": {"matches": "b"}}, "b": {"inside": {"matches": "a"}}}, "of `utils` is recursive"),
+        ("u0", {**LINKS, "u200": {"kind": "call"}}, "a rule of more than 1,000 parts"),
+        ("u197", {**LINKS, "u200": {"kind": "call"}}, "has no example"),
+    ],
+)
+def test_utils_that_refer_to_each_other_take_bounded_time(rule: str, utils: dict[str, Any], reason: str) -> None:
+    start = time.process_time()
+    (first, *_) = problems({"pattern": {"language": "python", "rule": {"matches": rule}, "utils": utils}})
+    assert reason in first
+    assert time.process_time() - start < 3
 
 
 @pytest.mark.parametrize(("relations", "text"), [(3, "f(" * 200 + "x" + ")" * 200), (1, "x = " + "a+" * 30_000 + "a")])
@@ -154,6 +172,12 @@ def test_relations_at_any_distance_take_bounded_time(relations: int, text: str) 
 def test_the_hint_to_an_example_of_no_file_helps(example: object, hint: str) -> None:
     fields = {"in": ["src/web/**"], "import": {"of": ["os"]}, "passes": [{"at": "src/web/a.py", "text": "x"}]}
     assert [problem.hint for problem in check_of({**fields, "fails": [example]}).problems] == [hint]
+
+
+@pytest.mark.parametrize("glob", ["[!_]*.py", "src/[!x]*.py", "[!a-zA-Z]*/*.py"])
+def test_an_example_has_a_name_in_a_scope_with_a_negated_class(glob: str) -> None:
+    fields = {"in": [glob], "text": {"words": ["os"]}, "passes": ["x"], "fails": ["os"]}
+    assert problems(fields) == []
 
 
 PLACES: dict[str, tuple[dict[str, Any], str, str]] = {

@@ -102,6 +102,24 @@ def test_a_line_that_a_long_file_repeats_is_old(project: Path) -> None:
     assert places(check(project, against="main")) == ["src/long.py:301:1"]
 
 
+def test_the_lines_that_a_change_adds_to_a_long_file_take_little_time(project: Path) -> None:
+    write(project, "src/long.py", "print(1)\n" * 20_000)
+    commit(project, "Repeat")
+    write(project, "src/long.py", "print(1)\n" * 20_000 + "x = 1\nprint(1)\n")
+    start = time.process_time()
+    assert places(check(project, against="main")) == ["src/long.py:20002:1"]
+    assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize("name", ["*.py", ":(top)x.py", "ä b.py"])
+def test_the_added_line_of_a_file_with_a_strange_name_is_new(name: str, project: Path) -> None:
+    write(project, f"sub/{name}", "print(1)\n")
+    write(project, "sub/other.py", "print(1)\nprint(1)\n")
+    commit(project, "One")
+    write(project, f"sub/{name}", "print(1)\nx = 1\nprint(1)\n")
+    assert places(check(project, against="main")) == [f"sub/{name}:3:1"]
+
+
 def test_against_a_base_an_old_allowance_that_allows_nothing_is_old(project: Path) -> None:
     comment = "# orbit: allow ADR-0001 because it printed\n"
     write(project, "src/quiet.py", comment + "x = 1\n")
@@ -457,6 +475,16 @@ def test_what_was_not_looked_at_did_not_pass(project: Path) -> None:
     assert message == "ADR-0001/no-print is not run on big.py: larger than 1,048,576 bytes"
     update_baseline(Registry.open(project).workspace)
     assert messages(check(project), "ORB1004") == [message]
+
+
+@pytest.mark.parametrize(("level", "severity"), [("error", Severity.ERROR), ("warning", Severity.WARNING)])
+def test_a_long_sum_hides_no_break_of_a_check_at_level_error(level: str, severity: Severity, project: Path) -> None:
+    deep = {"kind": "call", "has": {"kind": "call", "stopBy": "end", "has": {"kind": "string", "stopBy": "end"}}}
+    examples = {"passes": ["f(1)"], "fails": ["f(g('a'))"]}
+    decide(project, {"id": "deep", "level": level, "pattern": {"language": "python", "rule": deep}, **examples})
+    write(project, "src/sum.py", "_ = " + "x + " * 400 + "x\nf(g('a'))\n")
+    rows = [(row.code, row.severity) for row in check(project).diagnostics if row.code.startswith("ORB10")]
+    assert rows == [("ORB1004", severity)]
 
 
 def test_links_and_pipes_are_not_followed(project: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cached_property
 
 from orbit_registry.enforce.kind import FILE_LIMIT, Tree, decoded
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT
+
+_DIFF = ["--no-color", "--no-ext-diff", "--no-textconv", "-a", "--ignore-cr-at-eol", "-U0", "--inter-hunk-context=0"]
+_ADDED = re.compile(rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)  # other lines start with a sign or a letter
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,11 @@ class Change:
 
     def added_lines(self, path: str, text: str) -> set[int]:
         """Return the numbers of the lines of a file that it did not have before."""
-        old, new = (text.removesuffix("\n").split("\n") for text in (self.texts.get(self.earlier[path], ""), text))
-        steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-        return {line for what, _, _, start, end in steps if what != "equal" for line in range(start + 1, end + 1)}
+        if not (before := self.earlier[path]):
+            return set(range(1, text.count("\n") + 2))
+        hunks = self.git.run("diff", *_DIFF, f"{self.base}:{self.git.prefix}{before}", "--", f":(literal){path}")
+        rows = ((int(first), int(count or 1)) for first, count in _ADDED.findall(hunks))
+        return {line for first, count in rows for line in range(first, first + count)}
 
 
 def change_since(git: Git, base: str, untracked: Sequence[str] = ()) -> Change:

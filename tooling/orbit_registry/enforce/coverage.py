@@ -54,12 +54,11 @@ class Enforcement:
     def as_data(self) -> dict[str, object]:
         """Return the classes as JSON shows them."""
         counts = self.counts
+        rows = [{"id": row.record.id, "class": row.name, "reason": row.reason or None} for row in self.classes]
         return {
             "share": round(self.share, 3),
             "counts": {name: counts[name] for name in CLASSES},
-            "decisions": [
-                {"id": row.record.id, "class": row.name, "reason": row.reason or None} for row in self.classes
-            ],
+            "decisions": rows,
         }
 
     def text(self) -> str:

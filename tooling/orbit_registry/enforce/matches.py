@@ -125,9 +125,8 @@ class Side:
             return True
         others = (path for path in self.scope(check) if path not in self.values)
         try:
-            return any(
-                True for path in others if finder.reads(path) for _ in finder.find(path, self.tree.text(path) or "")
-            )
+            readable = ((path, self.tree.text(path) or "") for path in others if finder.reads(path))
+            return any(True for path, text in readable for _ in finder.find(path, text))
         except NotRunError:
             return True
 

@@ -40,9 +40,8 @@ class Report:
         location = location or self.location(check.record, check.pointer)
         if source_of(location.path):
             location = Location(CONFIG)  # findings in the copies are left to their own repository
-        self.diagnostics.append(
-            Diagnostic(code, severity, message, location, hint, check.record.id, check=name, allowed=allowed)
-        )
+        row = Diagnostic(code, severity, message, location, hint, check.record.id, check=name, allowed=allowed)
+        self.diagnostics.append(row)
 
     def location(self, record: Record, pointer: Pointer) -> Location:
         """Return the location of a field of a record."""
@@ -63,18 +62,11 @@ class Report:
             location = Location(row.path, Position(row.match.line, row.match.column))
             hint = f"write `orbit: allow {record.id} because …` if it is right here"
             if row.match == WHOLE_FILE:
-                hint = (
-                    f"add what it lacks, or write `orbit: allow {record.id} because …` in the file if it is right here"
-                )
-        elif not row.path:
-            hint = hint or "add what is missing"
+                hint = f"add what it lacks, or {hint.replace(' if it', ' in the file if it')}"
         else:
-            hint = hint or "move or rename the file"
-            hint += (
-                ", leave it out with `except:`"
-                if check.kind and check.kind.has_exceptions and not record.origin
-                else ""
-            )
+            hint = hint or ("move or rename the file" if row.path else "add what is missing")
+            if row.path and check.kind and check.kind.has_exceptions and not record.origin:
+                hint += ", leave it out with `except:`"
         hint += f", or {'override' if record.origin else 'supersede'} the decision"
         allowed, code = row.allow.reason if row.allow else None, "ORB1005"
         if allowed == "":

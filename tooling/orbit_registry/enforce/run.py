@@ -13,6 +13,7 @@ from orbit_registry.enforce.allowances import Allow
 from orbit_registry.enforce.change import Change, change_since
 from orbit_registry.enforce.evidence import FILE, Evidence, exceptions_of, is_stale, read_evidence
 from orbit_registry.enforce.kind import FILE_LIMIT, Finder, NotRunError, Survey, Tree, decoded
+from orbit_registry.enforce.kinds.pattern import NO_AST_GREP
 from orbit_registry.enforce.matches import Break, FileMatches, Readers, Scopes, Side, new_breaks, read_file, scopes_of
 from orbit_registry.enforce.report import Report
 from orbit_registry.enforce.spec import LEVELS, DecisionCheck, checks_of
@@ -161,12 +162,15 @@ class Run:
         for path, value in self._side.values.items():
             for name, reason in value.not_run.items():
                 skipped[name, reason].append(path)
-        for (name, reason), files in skipped.items():
-            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-            self.report.add(self.checks[name], "ORB1004", f"{name} is not run on {files[0]}{more}: {reason}")
         for check, rows in self.breaks():
             for row in rows:
                 self.report.add_break(check, row)
+        for (name, reason), files in skipped.items():
+            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+            check, message = self.checks[name], f"{name} is not run on {files[0]}{more}: {reason}"
+            # Else a file could hide from a check behind a long sum.
+            severity = Severity.ERROR if check.level == "error" and reason != NO_AST_GREP else None
+            self.report.add(check, "ORB1004", message, severity=severity)
         for path, value in self._side.values.items():
             old = self._before.values.get(self._side.earlier.get(path, "")) if self._before is not None else None
             earlier = Counter(allow.name + allow.reason for allow in old.allows) if old else Counter[str]()
@@ -328,7 +332,9 @@ def _add_weakened(run: Run, change: Change, before: Iterable[DecisionCheck]) -> 
     checks = _runnable((check for check in before if check.must == "not" and not check.is_reference), scratch)
     for check, rows in Run(checks, run.tree, scratch, run.evidence, change, change.earlier).breaks():
         for path, row in {row.path or check.record.path: row for row in reversed(rows)}.items():
-            if reported.get((check.name, path), len(order)) > order.index(LEVELS[check.level]):
+            if reported.get((check.name, CONFIG if source_of(path) else path), len(order)) > order.index(
+                LEVELS[check.level]
+            ):
                 place = f"{path}:{row.match.line}" if row.match else path
                 message = f"this change weakens {check.name} and breaks it at {place}"
                 hint = "leave the check unchanged, or weaken it in a separate change"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any, Literal
 
 from orbit_registry.enforce.kind import (
@@ -109,10 +110,8 @@ class DecisionCheck:
     def globs(self) -> tuple[Glob, ...]:
         """The globs of its files, then those that `except` leaves out."""
         record_globs = None if self.kind and self.kind.everywhere(self.body) else self.record.globs
-        texts = [
-            *(self.fields.get("in") or record_globs or ["**"]),
-            *(f"!{text}" for text in self.fields.get("except", ())),
-        ]
+        texts = [*(self.fields.get("in") or record_globs or ["**"])]
+        texts += (f"!{text}" for text in self.fields.get("except", ()))
         return tuple(readable_globs(map(str, texts)))
 
     def covers(self, path: str) -> bool:
@@ -197,9 +196,8 @@ def _read(record: Record, number: int, entry: Mapping[str, Any], before: Sequenc
     for name in (name for name in names if name not in kinds):
         near = did_you_mean(str(name), [*SHARED, *kinds], "`")
         hint = f"{near}kinds are {', '.join(kinds)}"
-        problems.append(
-            SpecProblem("ORB1001", f"`{name}` is neither a field nor a kind of check", (*pointer, name), hint)
-        )
+        message = f"`{name}` is neither a field nor a kind of check"
+        problems.append(SpecProblem("ORB1001", message, (*pointer, name), hint))
     chosen = [name for name in names if name in kinds]
     kind = kinds[chosen[0]] if len(chosen) == 1 else None
     if kind is None and not problems:
@@ -281,8 +279,9 @@ def is_broken(check: DecisionCheck, finder: Finder | Survey, path: str, text: st
 def _path_for(check: DecisionCheck, finder: Finder | Survey, names: Sequence[str]) -> str:
     """Return a made-up path that a check reads, with one of the names if it may have it; empty if there is none."""
     alternatives = (row.text for glob in check.globs if not glob.exclude for row in glob.alternatives)
-    for text in alternatives:
-        text = re.sub(r"\[!?(.)[^\]]*\]", r"\1", text.replace("**/", ""))
+    for text, other in product(alternatives, "xX_0-"):
+        text = re.sub(r"\[!.[^\]]*\]", other, text.replace("**/", ""))
+        text = re.sub(r"\[(.)[^\]]*\]", r"\1", text)
         folder, _, last = re.sub(r"\*+", "example", text.replace("?", "x")).rpartition("/")
         for name in (*names, last):
             path = f"{folder}/{name}".lstrip("/")

@@ -33,10 +33,8 @@ def try_checks(workspace: Workspace, record: Record, name: str = "") -> CheckTri
         raise UsageError(message, hint="`orbit enforce try --file` tries them from a YAML file")
     full_name = f"{record.id}/{name}" if name else ""
     rows = enforce(workspace, [record], *workspace.git.files(), proposed=True, name=full_name)
-    return CheckTrial(
-        [check.name for check in checks],
-        sorted((row for row in rows if row.code != "ORB1007"), key=lambda row: row.sort_key),
-    )
+    findings = sorted((row for row in rows if row.code != "ORB1007"), key=lambda row: row.sort_key)
+    return CheckTrial([check.name for check in checks], findings)
 
 
 def record_of_file(workspace: Workspace, path: str) -> Record:

@@ -20,7 +20,7 @@ _CODES = (
         "correct the globs under `in:` and `except:`",
     ),
     (
-        "ORB1004", "check-not-run", Severity.WARNING, "A check of a record was not run, so nothing is known.",
+        "ORB1004", "check-not-run", Severity.ERROR, "A check of a record was not run, so nothing is known.",
         "install what it needs, or leave the file out with `except:`",
     ),
     (

@@ -71,19 +71,16 @@ def _is_ignored(pattern: str, path: str) -> bool:
 
 def _specific(rule: str, selectors: Sequence[str]) -> int:
     """Return how much of a rule's code the closest selector names; 0 for none."""
-    return max(
-        (1 if text == "ALL" else len(text) + 1 for text in selectors if text == "ALL" or rule.startswith(text)),
-        default=0,
-    )
+    matching = (text for text in selectors if text == "ALL" or rule.startswith(text))
+    return max((1 if text == "ALL" else len(text) + 1 for text in matching), default=0)
 
 
 def _import_linter(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
     contracts = _toml(tree, "pyproject.toml").get("tool", {}).get("importlinter", {}).get("contracts", [])
     names = [contract.get(key) for contract in contracts for key in ("id", "name")]
     for path in (".importlinter", "setup.cfg"):
-        names += re.findall(
-            r"(?m)^\[importlinter:contract:([^\]]+)\]", (tree.text(path) or "") if path in tree.paths else ""
-        )
+        text = tree.text(path) if path in tree.paths else None
+        names += re.findall(r"(?m)^\[importlinter:contract:([^\]]+)\]", text or "")
     return None if rule in names else "no contract has this id"
 
 

@@ -49,9 +49,7 @@ def _make(fields: Fields, must: str) -> Finder:
     return Finder(find, lambda path: _reader(path) is not None)
 
 
-_TOML_KEY = re.compile(
-    r"""^[ \t]*(?:\[\[?(?P<table>[^\]\n]*)\]|(?P<key>"[^"\n]+"|'[^'\n]+'|[\w-]+)[ \t]*[.=])""", re.MULTILINE
-)
+_TOML_KEY = re.compile(r"""(?m)^[ \t]*(?:\[\[?(?P<table>[^\]\n]*)\]|(?P<key>"[^"\n]+"|'[^'\n]+'|[\w-]+)[ \t]*[.=])""")
 _JSON_KEY = re.compile(r'(?P<text>"(?:\\.|[^"\\])*")(?P<colon>\s*:)?|[{}]')
 
 

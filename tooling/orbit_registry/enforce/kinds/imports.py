@@ -38,11 +38,8 @@ RULES: Mapping[str, Mapping[str, object]] = {
     "ruby": {"kind": "call", "regex": "^require"}, "c": _INCLUDE, "cpp": _INCLUDE,
 }  # fmt: skip
 """Which nodes of ast-grep are imports."""
-_SEPARATORS = {
-    "rust": "::",
-    "php": "\\",
-    **dict.fromkeys(("python", "java", "scala", "kotlin", "csharp", "swift"), "."),
-}
+_DOTTED = ("python", "java", "scala", "kotlin", "csharp", "swift")
+_SEPARATORS = {"rust": "::", "php": "\\", **dict.fromkeys(_DOTTED, ".")}
 _KEYWORDS = re.compile(r"\A\s*(?:(?:pub(?:\([^)]*\))?|import|use|using|static|global|function|const)\s+)*")
 _QUOTED = re.compile(r"['\"`<]([^'\"`>\n]+)['\"`>]")
 _RENAMED = re.compile(r"\s+as\s+.*|\s*=>.*|;.*", re.DOTALL)

@@ -1,7 +1,7 @@
 """Kind `pattern`: the shape of code, as ast-grep finds it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -9,6 +9,7 @@ from orbit_registry.enforce.kind import CheckKind, Fields, Finder, InvalidCheckE
 from orbit_registry.enforce.syntax import EXTENSIONS, SAME_PATTERNS, language_of
 from orbit_registry.formats.untrusted import cut
 
+NO_AST_GREP = "code patterns need ast-grep: install `orbit-registry[enforce]`"
 MOST_BRACKETS = 2_000  # in one another: errors in a text take quadratic time
 DEEPEST = (1 << 30, 2_000, 280, 100)
 """Levels that a tree may have, by the relations in one another that a rule looks for at any distance.
@@ -17,6 +18,7 @@ Each such relation raises the power of the time: 5 of them take 13 s on 60 neste
 """
 _LONGEST_LEAF = 40  # characters: nodes below it add few levels
 _MOST_EXAMINED = 10_000  # nodes: one in a line of 1 MB takes 40 µs
+_MOST_PARTS = 1_000  # of a rule with its utils put in: each node may be compared with all of them
 _RELATIONS = ("has", "inside", "precedes", "follows")
 _LONGEST_REASON = 200
 _WORD = re.compile(r"\$*\w{3,}")
@@ -29,7 +31,7 @@ def parsed(text: str, language: str) -> Any:
     try:
         from ast_grep_py import SgRoot
     except ImportError:
-        raise NotRunError("code patterns need ast-grep: install `orbit-registry[enforce]`") from None
+        raise NotRunError(NO_AST_GREP) from None
     if sum(map(text.count, "([{")) > MOST_BRACKETS and _depth(text) > MOST_BRACKETS:
         raise NotRunError(f"more than {MOST_BRACKETS:,} nested brackets")
     return SgRoot(text, language).root()
@@ -65,10 +67,7 @@ def _make(fields: Fields, must: str) -> Finder:
         raise
     except Exception as error:  # ast-grep raises plain ones  # noqa: BLE001
         raise InvalidCheckError(f"ast-grep can't read the pattern: {_reason(str(error))}") from None
-    relations = _nested(config["rule"], fields.get("utils", {}), ())
-    if relations >= len(DEEPEST):
-        message = f"more than {len(DEEPEST) - 1} relations with `stopBy` in one another take too long"
-        raise InvalidCheckError(message)
+    relations = _relations(config)
     literals = [word for word in _WORD.findall(fields.get("find", "")) if not word.startswith("$")]
     needle = max(literals, key=len, default="")
 
@@ -91,20 +90,37 @@ def _reason(message: str) -> str:
     return cut(" ".join(lines[-1].split()).rstrip(".") if lines else "no reason given", _LONGEST_REASON)
 
 
-def _nested(rule: object, utils: Mapping[str, object], above: tuple[str, ...]) -> int:
-    """Return how many relations at any distance are in one another; `above` are the utils that the rule is part of."""
-    if isinstance(rule, list):
-        return max((_nested(part, utils, above) for part in rule), default=0)
+def _relations(config: Fields) -> int:
+    """Return how many relations at any distance are in one another; refuse a rule without a bound on its time."""
+    rules = [config["rule"], *config.get("constraints", {}).values()]
+    try:
+        relations, parts = _size(rules, dict(config.get("utils", {})))
+    except RecursionError:
+        relations, parts = 0, _MOST_PARTS + 1
+    if relations >= len(DEEPEST):
+        raise InvalidCheckError(f"more than {len(DEEPEST) - 1} relations with `stopBy` in one another take too long")
+    if parts > _MOST_PARTS:
+        raise InvalidCheckError(f"a rule of more than {_MOST_PARTS:,} parts, with its utils put in, takes too long")
+    return relations
+
+
+def _size(rule: object, utils: dict[str, Any]) -> tuple[int, int]:
+    """Return the relations at any distance in one another and the parts of a rule; sizes replace rules in `utils`."""
     if not isinstance(rule, dict):
-        return 0
+        rows = [_size(part, utils) for part in rule] if isinstance(rule, list) else []
+        return max((relations for relations, _ in rows), default=0), sum(parts for _, parts in rows)
     name = str(rule.get("matches", ""))
-    if name in above:  # a rule in itself
-        return len(DEEPEST)
-    depths = [_nested(utils.get(name), utils, (*above, name))]
+    if (util := utils.get(name, (0, 0))) is None:  # deep code would overflow the stack and end the process
+        raise InvalidCheckError(f"`{cut(name, _LONGEST_REASON)}` of `utils` is recursive")
+    if isinstance(util, dict):
+        utils[name] = None
+        utils[name] = util = _size(util, utils)
+    most, total = util[0], util[1] + 1
     for key, part in rule.items():
         is_far = key in _RELATIONS and isinstance(part, dict) and part.get("stopBy", "neighbor") != "neighbor"
-        depths.append(is_far + _nested(part, utils, above))
-    return max(depths)
+        relations, parts = _size(part, utils)
+        most, total = max(most, is_far + relations), total + parts
+    return most, total
 
 
 def _depth(text: str) -> int:
