@@ -19,8 +19,9 @@ from tests.acceptance.fleet.conftest import MakeRepository, ask, push, push_at_o
 from tests.files import commit, write_learning
 
 from orbit_registry.errors import LakeError, UsageError
-from orbit_registry.fleet.ducklake import DuckLake, lake_at
+from orbit_registry.fleet.ducklake import COMPACTION, DuckLake, lake_at
 from orbit_registry.fleet.report import report
+from orbit_registry.workspace.config import without_user
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 extension = pytest.mark.skipif(
@@ -192,13 +193,80 @@ def test_a_file_has_the_catalogue_and_answers_as_a_folder_does(
 def test_a_push_adds_columns_that_an_older_version_lacks(make_repository: MakeRepository, tmp_path: Path) -> None:
     shop, lake = make_repository("shop"), f"ducklake:{tmp_path}/lake.db"
     push(shop, lake)
-    older = lake_at(lake)
+    older = lake_at(lake, writes=True)
     assert isinstance(older, DuckLake)
     older.connection.execute("ALTER TABLE lake.lake_records DROP COLUMN title; DROP TABLE lake.lake_rejected")
     del older
     push(shop, lake, "--force")
     orbit(shop, "fleet", "compact", lake, "--grace", "0")
     assert [row["title"] for row in ask(lake, STATE)] == ["Use PostgreSQL", "Close the database when a test ends"]
+
+
+@extension
+def test_of_two_lakes_none_takes_the_folder_of_the_other(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop, folder, first = make_repository("shop"), tmp_path / "folder", f"ducklake:{tmp_path}/a.db"
+    push(shop, folder)
+    push(shop, first)
+    for data in (folder, tmp_path / "a.db.files"):
+        assert "--data" in orbit(shop, "fleet", "push", f"ducklake:{tmp_path}/b.db", "--data", str(data), code=1)
+    assert "ducklake.json" in orbit(shop, "fleet", "push", str(tmp_path / "a.db.files"), code=1)
+
+
+@extension
+def test_a_compaction_keeps_the_files_of_a_lake_that_came_later(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
+    shop, lake = make_repository("shop"), f"ducklake:{tmp_path}/lake.db"
+    push(shop, lake)
+    files = tmp_path / "lake.db.files"
+    (files / "ducklake.json").write_text('{"catalogue": "another"}', "utf-8")
+    unknown = files / "votes/bucket=00/shop.unknown.parquet"
+    unknown.parent.mkdir(parents=True)
+    unknown.write_bytes(b"")
+    os.utime(unknown, (1, 1))
+    orbit(shop, "fleet", "compact", lake, "--grace", "0")
+    assert unknown.exists()
+    assert "another lake" in orbit(shop, "fleet", "push", lake, "--force", code=1)
+
+
+@extension
+def test_a_record_has_words_that_ducklake_replaces(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop, lake = make_repository("shop"), f"ducklake:{tmp_path}/lake.db"
+    write_learning(shop, 1, summary="{METADATA_PATH} and {DATA_PATH} are words")
+    commit(shop)
+    push(shop, lake)
+    assert push(shop, lake)["outcome"] == "unchanged"
+    orbit(shop, "fleet", "compact", lake, "--grace", "0")
+    assert ask(lake, STATE)[1]["summary"] == "{ METADATA_PATH} and { DATA_PATH} are words"
+
+
+@extension
+def test_a_question_writes_nothing(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop, folder = make_repository("shop"), tmp_path / "lake"
+    push(shop, f"ducklake:{folder}/lake.db")
+    for name in ("lake.db.lock", "lake.db.holder"):
+        (folder / name).unlink(missing_ok=True)
+    before = sorted(folder.rglob("*"))
+    assert len(ask(f"ducklake:{folder}/lake.db", STATE)) == 2
+    assert sorted(folder.rglob("*")) == before
+
+
+@extension
+def test_a_writer_waits_for_the_others_not_for_ever(
+    make_repository: MakeRepository, tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, lake = make_repository("shop"), server.database()
+    push(shop, lake, "--data", str(tmp_path / "data"))
+    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0.2")
+    other = lake_at(lake, writes=True)
+    assert isinstance(other, DuckLake)
+    with other.turn(COMPACTION):
+        assert "waited 0.2 s for a compaction" in orbit(shop, "fleet", "compact", lake, code=1)
+        vote(shop, "T-1")
+        push(shop, lake)
+    with other.turn():
+        vote(shop, "T-2")
+        assert "waited 0.2 s for other pushes" in orbit(shop, "fleet", "push", lake, "--repository", "shop", code=1)
 
 
 @extension
@@ -216,10 +284,13 @@ def test_an_object_store_has_the_files(make_repository: MakeRepository, tmp_path
 def test_a_lake_that_is_not_there_is_named_without_its_password(tmp_path: Path, server: Server) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        nobody = f"ducklake:postgres:host=127.0.0.1 port={closed.getsockname()[1]} password=hunter2"
-        with pytest.raises(LakeError, match=r"password=….*refused") as refused:
+        nobody = f"ducklake:postgres:host=127.0.0.1 port={closed.getsockname()[1]} sslpassword=hunter2"
+        with pytest.raises(LakeError, match="refused") as refused:
             lake_at(nobody)
     assert "hunter2" not in refused.value.message
+    with pytest.raises(LakeError, match="can't read the address") as mistaken:
+        lake_at("ducklake:postgres:host=127.0.0.1 password='hunter2 x")
+    assert "hunter2" not in mistaken.value.message
     with pytest.raises(LakeError, match="is no lake"):
         lake_at(server.database())
     with pytest.raises(UsageError, match="is no lake yet"):
@@ -237,6 +308,27 @@ def test_without_the_extension_one_line_says_what_to_install(tmp_path: Path) -> 
 def test_a_catalogue_is_in_postgresql_or_a_file(address: str) -> None:
     with pytest.raises(UsageError, match="catalogue"):
         lake_at(address)
+
+
+@pytest.mark.parametrize("address", ["ducklake:sqlite:", "ducklake:~"])
+def test_a_catalogue_is_no_folder(address: str) -> None:
+    with pytest.raises(UsageError, match="folder"):
+        lake_at(address, create=True, may_be_new=True)
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("user=u sslpassword=secret host=h port=1 dbname=d", "user=u host=h port=1 dbname=d"),
+        ("host=h pass='secret host=secret", "host=h"),
+        ("host=h password = 'a \\' secret' port=1", "host=h port=1"),
+        ("//u:sec ret@h:1/d?password=secret", "//h:1/d"),
+        ("//u:secret/secret?@h", "//…"),
+        ("secret", "…"),
+    ],
+)
+def test_a_message_shows_host_port_database_and_user_of_an_address(written: str, shown: str) -> None:
+    assert without_user(f"ducklake:postgres:{written}") == f"ducklake:postgres:{shown}"
 
 
 def test_a_folder_has_its_files_in_itself(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from orbit_registry.cli.publish import need_site
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.fleet.compact import GRACE_HOURS, compact, removal, remove, repositories
 from orbit_registry.fleet.database import query
-from orbit_registry.fleet.ducklake import lake_at
+from orbit_registry.fleet.ducklake import DuckLake, lake_at
 from orbit_registry.fleet.lake import Lake
 from orbit_registry.fleet.push import PushResult, push
 from orbit_registry.fleet.report import report
@@ -58,7 +58,7 @@ def push_command(
     \b
     orbit fleet push s3://decisions/lake
     orbit fleet push /srv/lake --repository example/shop --dry-run
-    orbit fleet push 'ducklake:postgres:host=db.example dbname=lake' --data s3://decisions/lake
+    orbit fleet push 'ducklake:postgres:host=db.example dbname=lake' --data s3://decisions/files
     """
     registry = open_registry()
     lake = lake_at(dest, create=not dry_run, may_be_new=True, data=data)
@@ -114,14 +114,15 @@ def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None
     \b
     orbit fleet compact s3://decisions/lake
     """
-    lake = lake_at(dest)
+    lake = lake_at(dest, writes=not dry_run)
     result = compact(lake, grace_hours=grace, dry_run=dry_run)
     would = "would be " if dry_run else ""
-    text = (
-        f"{plural(result.compacted, 'bucket')} {would}compacted ({plural(result.pushes, 'push', 'pushes')}), "
-        f"{result.unchanged} unchanged, {plural(result.repositories, 'repository', 'repositories')}\n"
-        f"{plural(result.files_written, 'file')} {would}written, {result.files_removed} {would}removed"
-    )
+    pushes = plural(result.pushes, "push", "pushes")
+    done = f"{plural(result.compacted, 'bucket')} {would}compacted ({pushes}), {result.unchanged} unchanged"
+    if isinstance(lake, DuckLake):
+        done = f"rows of {pushes} {would}deleted"
+    files = f"{plural(result.files_written, 'file')} {would}written, {result.files_removed} {would}removed"
+    text = f"{done}, {plural(result.repositories, 'repository', 'repositories')}\n{files}"
     emit(output, {**result.as_data(), "dry_run": dry_run}, text)
     _warn_of_damage(lake)
 
@@ -139,7 +140,7 @@ def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
     \b
     orbit fleet remove s3://decisions/lake example/shop --yes
     """
-    lake = lake_at(dest)
+    lake = lake_at(dest, writes=yes)
     planned = removal(lake, repository)
     if yes:
         remove(lake, planned)

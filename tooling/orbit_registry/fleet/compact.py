@@ -1,5 +1,6 @@
 """Compaction of a lake, and removal of a repository from it."""
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from orbit_registry.errors import LakeError
 from orbit_registry.fleet.database import CURRENT, add_state, add_tables, damage, memory_database
-from orbit_registry.fleet.ducklake import NEWEST, DuckLake
+from orbit_registry.fleet.ducklake import COMPACTION, NEWEST, DuckLake
 from orbit_registry.fleet.lake import TABLES, Bucket, Lake, Push, folder_name
 from orbit_registry.fleet.push import write_parquet
 from orbit_registry.model.votes import format_time
@@ -38,7 +39,8 @@ class CompactResult:
 def compact(lake: Lake, *, grace_hours: float = GRACE_HOURS, dry_run: bool = False) -> CompactResult:
     """Write the state of each bucket that got pushes into one file a table, and remove files without a use."""
     if isinstance(lake, DuckLake):
-        return _compact_catalogue(lake, grace_hours, dry_run)
+        with contextlib.nullcontext() if dry_run else lake.turn(COMPACTION):
+            return _compact_catalogue(lake, grace_hours, dry_run)
     totals = {"compacted": 0, "unchanged": 0, "pushes": 0, "repositories": 0, "files_written": 0, "files_removed": 0}
     now = datetime.now(UTC)
     before = now - timedelta(hours=grace_hours)
@@ -117,6 +119,8 @@ def _compact_catalogue(lake: DuckLake, grace_hours: float, dry_run: bool) -> Com
 
 def _uncommitted(lake: DuckLake, before: datetime) -> list[str]:
     """Return the files of pushes that were killed before they added them to the catalogue."""
+    if not lake.owns_files():
+        return []
     times = {name: time for table in TABLES for name, time in lake.store.times(table).items()}
     tables = (f"__ducklake_metadata_lake.ducklake_{table}" for table in ("data_file", "files_scheduled_for_deletion"))
     select = " UNION ALL ".join(f"SELECT parse_filename(path) FROM {table}" for table in tables)

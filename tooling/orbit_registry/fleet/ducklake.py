@@ -7,6 +7,7 @@ push, of which the newest of a repository counts. A push only adds: a deletion c
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 import re
 import time
@@ -15,14 +16,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from orbit_registry.errors import LakeError, UsageError
+from orbit_registry.errors import LakeError, LockTimeoutError, RefusedError, UsageError
 from orbit_registry.fleet.database import HEADS, ROW_GROUP
-from orbit_registry.fleet.lake import TABLES, TABLES_SQL, Bucket, Lake, Push
+from orbit_registry.fleet.lake import MARK, TABLES, TABLES_SQL, Bucket, Lake, Push
 from orbit_registry.fleet.store import Store
 from orbit_registry.snapshot.export import OFFLINE, duckdb, quoted
 from orbit_registry.snapshot.query import MEMORY
 from orbit_registry.workspace.config import without_user
-from orbit_registry.workspace.lock import locked
+from orbit_registry.workspace.lock import locked, wait_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,25 +31,45 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 PREFIX = "ducklake:"
 ATTEMPTS = 30  # times that other processes may disturb a transaction before it gives up
-TURN = 0x6F726269740001  # key of the lock in PostgreSQL
+TURN = 0x6F726269740001  # key of the lock of writers in PostgreSQL
+COMPACTION = TURN + 1  # key of the lock of compactions
+TURN_SECONDS = 600.0  # how long a writer waits for the others: 64 pushes take a minute
 LONGEST_WAIT = 5.0  # seconds before the next attempt
 _EXTENSIONS = {"postgres": "postgres_scanner", "sqlite": "sqlite_scanner"}  # by the database of the catalogue
-_DISTURBED = re.compile(r"conflict|too many clients|connection slots|already exists|duplicate key|serializ", re.I)
-_UNREACHED = re.compile(r'Unable to connect to Postgres at ".*?": (?P<reason>[^\n]+)', re.DOTALL)
+_DISTURBED = re.compile(
+    r"conflict|too many (?:clients|connections)|connection slots|already exists|duplicate key|serializ|is locked", re.I
+)
+_UNREACHED = re.compile(r'Unable to connect to Postgres at ".*": (?P<reason>[^\n]+)', re.DOTALL)
+_MISTAKEN = re.compile(r"connection info string|connection option|in URI|URI|invalid (?:port|integer)", re.I)
+_QUERY = re.compile(r'query "(?:.*": (?=ERROR)|.*": )', re.DOTALL)  # with texts of records
+_LONGEST_REASON = 300
+_HINTS = {  # by what the reason says
+    "permission denied|read-only|readonly": "the user of the address needs the right to write there",
+    "too many|connection slots": "let fewer processes push at once, or let the server have more connections",
+    "Unable to connect": "see that the server runs and the address is right; PGPASSWORD or ~/.pgpass has the password",
+    "": "run the command again",
+}
+_PLACEHOLDER = re.compile(r"\{(?=(?:AUTHOR|COMMIT_[A-Z_]+|DATA_PATH|METADATA_[A-Z_]+)\})")
+"""The start of a word that DuckLake replaces in its own SQL, where it lists the least and the greatest text too."""
 OPTIONS = {"parquet_compression": "zstd", "parquet_row_group_size": ROW_GROUP}  # of files that are merged
 _COLUMNS = tuple(field.name for field in fields(Push) if field.name not in ("rows", "files"))
 PUSHES = "lake_pushes"
+CLAIM = "ducklake.json"  # names the catalogue that a folder of files belongs to
 NEWEST = "FROM lake.lake_pushes QUALIFY row_number() OVER (PARTITION BY repository ORDER BY sequence DESC) = 1"
 
 
-def lake_at(address: str, *, create: bool = False, may_be_new: bool = False, data: str = "") -> Lake:
+def lake_at(
+    address: str, *, create: bool = False, may_be_new: bool = False, data: str = "", writes: bool = False
+) -> Lake:
     """Return the lake at an address: a folder with manifests, or a catalogue of DuckLake.
+
+    `writes` is for those who change an existing lake; `create` includes it.
 
     Raises:
         UsageError: `data` is given for a folder.
     """
     if address.startswith(PREFIX):
-        return DuckLake(address, create=create, may_be_new=may_be_new, data=data)
+        return DuckLake(address, create=create, may_be_new=may_be_new, data=data, writes=writes)
     if data:
         hint = "leave it out: the files are at this address"
         raise UsageError("--data is for addresses that begin with `ducklake:`", hint=hint)
@@ -60,12 +81,15 @@ class DuckLake(Lake):
 
     writes_anew = False  # the catalogue lists a missing file until a compaction, which reads it
 
-    def __init__(self, address: str, *, create: bool = False, may_be_new: bool = False, data: str = "") -> None:
+    def __init__(
+        self, address: str, *, create: bool = False, may_be_new: bool = False, data: str = "", writes: bool = False
+    ) -> None:
         self._shown = without_user(address)
         self._database, self._catalogue = _parts(address)
         is_file = self._database != "postgres"
+        self._mode = "" if create or writes else ", READ_ONLY"
         self._lock = contextlib.ExitStack()
-        if is_file and (create or Path(self._catalogue).exists()):  # a file is for one process at a time
+        if is_file and (create or (writes and Path(self._catalogue).exists())):  # a file is for one writer at a time
             self._lock.enter_context(locked(Path(f"{self._catalogue}.lock")))
         config = {**OFFLINE, "memory_limit": MEMORY, "temp_directory": ""}
         self.connection = duckdb.connect(":memory:", config=config)
@@ -77,7 +101,7 @@ class DuckLake(Lake):
                 raise LakeError(f"{self._shown} is no lake", hint="`orbit fleet push` makes one")
             data = data or (f"{self._catalogue}.files" if is_file else "")
             if not data:
-                hint = "say where the files of the new lake go: --data s3://decisions/lake"
+                hint = "say where the files of the new lake go: --data s3://decisions/files"
                 raise UsageError(f"{self._shown} is no lake yet", hint=hint)
         super().__init__(data if self.is_new else self._data_path())
         self.address = self._shown
@@ -85,14 +109,53 @@ class DuckLake(Lake):
             raise UsageError(f"the files of {self.address} are in {self.store.path('')}", hint="leave out --data")
         if not self.store.is_local:
             self.connection.register_filesystem(self.store.files)
+        if self.is_new:
+            self._refuse_used_folder()
         if create:
             self.connection.execute(TABLES_SQL.read_text("utf-8") + HEADS.replace("lake_heads", PUSHES))
             if self.is_new:
                 self.retried(lambda: self._attach(f"DATA_PATH {quoted(self.store.path(''))}"))
                 self.is_new = False
+            self._claim()
             if self._missing_columns():
                 with self.turn():
                     self.transaction(self._add_columns)
+
+    def _refuse_used_folder(self) -> None:
+        """Raise where a new catalogue's folder has files, unless a push at the same time has made the catalogue."""
+        name = self.store.foreign_file()
+        self.is_new = not (name == CLAIM and self._attached())
+        if self.is_new and name is not None:
+            message = f"{self.store.path('')} has {name}, and is no folder for the files of a new lake"
+            raise RefusedError(message, hint="name an empty folder, or one that does not exist yet: --data")
+
+    def _claim(self) -> None:
+        """Note in the folder of the files that they are this catalogue's."""
+        if self.owns_files():
+            return
+        if self.store.foreign_file() is None:
+            text = json.dumps({"format": "orbit-ducklake", "catalogue": self._id()})
+            self.store.create(CLAIM, text.encode())
+        if self.store.read([CLAIM, MARK]) and not self.owns_files():
+            message = f"{self.store.path('')} has the files of another lake"
+            raise RefusedError(message, hint="remove this catalogue, and make a new one with another --data")
+
+    def owns_files(self) -> bool:
+        """Say whether all files in the folder are this lake's."""
+        marks = self.store.read([CLAIM, MARK])
+        try:
+            return MARK not in marks and json.loads(marks[CLAIM])["catalogue"] == self._id()
+        except (KeyError, TypeError, ValueError):
+            return False
+
+    def _id(self) -> str:
+        """Return what DuckLake calls this catalogue and no other."""
+        name = "SELECT schema_uuid FROM __ducklake_metadata_lake.ducklake_schema ORDER BY schema_id LIMIT 1"
+        return str(self.retried(lambda: self.connection.execute(name).fetchall())[0][0])
+
+    def stored(self, line: str) -> str:
+        """Return a row with a space in words that DuckLake would replace, such as `{ DATA_PATH}`."""
+        return _PLACEHOLDER.sub("{ ", line)
 
     def bucket_of(self, repository: str) -> int:
         """Return the bucket of a repository: there is one."""
@@ -146,19 +209,38 @@ class DuckLake(Lake):
         return True
 
     @contextlib.contextmanager
-    def turn(self) -> Iterator[None]:
+    def turn(self, key: int = TURN) -> Iterator[None]:
         """Wait for the turn of this process to change the catalogue.
 
         DuckLake would let 64 pushes try again and again, and sees no conflict between two first pushes of a repository.
+
+        Raises:
+            LockTimeoutError: others had it all the time.
         """
         if self._database != "postgres":
             yield  # the file is locked
             return
-        lock = quoted(f"SELECT pg_advisory_xact_lock({TURN})::text")
-        with self.connection.cursor() as cursor:  # its transaction has the lock
-            cursor.execute("BEGIN")
-            cursor.execute(f"FROM postgres_query('__ducklake_metadata_lake', {lock})").fetchall()
+        with self.retried(lambda: self._turn(key)):
             yield
+
+    def _turn(self, key: int) -> duckdb.DuckDBPyConnection:
+        """Return a connection whose transaction has a lock of PostgreSQL."""
+        seconds = wait_seconds(TURN_SECONDS)
+        limit = f"SELECT set_config('lock_timeout', '{max(1, min(int(seconds * 1000), 2**31 - 1))}', true)"
+        cursor = self.connection.cursor()
+        try:
+            cursor.execute("BEGIN")
+            for sql in (limit, f"SELECT pg_advisory_xact_lock({key})::text"):
+                cursor.execute(f"FROM postgres_query('__ducklake_metadata_lake', {quoted(sql)})").fetchall()
+        except BaseException as error:
+            cursor.close()
+            if "lock timeout" not in str(error):
+                raise
+            writer = "a compaction" if key == COMPACTION else "other pushes and compactions"
+            message = f"{self._shown}: waited {seconds:g} s for {writer}"
+            hint = "run the command again; if no other runs, pg_stat_activity shows which session has the lock"
+            raise LockTimeoutError(message, hint=hint) from None
+        return cursor
 
     def transaction(self, action: Callable[[], Result]) -> Result:
         """Do something in one transaction, again where other processes disturb it.
@@ -192,18 +274,21 @@ class DuckLake(Lake):
         raise AssertionError
 
     def _error(self, error: duckdb.Error) -> LakeError:
-        text = str(error).partition("\n\n")[0]
+        text = _QUERY.sub("", str(error).replace(self._catalogue or "\0", "…"))
+        hint = next(hint for words, hint in _HINTS.items() if re.search(words, text, re.I))
         match = _UNREACHED.search(text)
-        reason = without_user(match["reason"] if match else " ".join(text.split()))
-        hint = "see that the server runs and the address is right; PGPASSWORD or ~/.pgpass has the password"
-        return LakeError(f"{self._shown}: {reason}", hint=hint)
+        reason = match["reason"] if match else re.split(r"\n\n|\nLINE ", text)[0]
+        if match and _MISTAKEN.search(reason):  # it may have a part of a password
+            reason = "PostgreSQL can't read the address"
+        reason = without_user(" ".join(reason.split()))
+        return LakeError(f"{self._shown}: {reason[:_LONGEST_REASON]}", hint=hint)
 
     def _attached(self) -> bool:
         """Attach the catalogue; False where there is none."""
         if self._database != "postgres" and not Path(self._catalogue).exists():
             return False
         try:
-            self.retried(lambda: self._attach("CREATE_IF_NOT_EXISTS false"))
+            self.retried(lambda: self._attach(f"CREATE_IF_NOT_EXISTS false{self._mode}"))
         except LakeError as error:
             if "explicitly disabled" in error.message:
                 return False
@@ -288,4 +373,7 @@ def _parts(address: str) -> tuple[str, str]:
         raise UsageError(f"the catalogue of a lake can't be in {kind or 'nothing'}", hint=hint)
     if kind == "postgres":
         return kind, rest
-    return kind if colon else "", str(Path(rest if colon else kind).absolute())
+    file = Path(rest if colon else kind).expanduser()
+    if file.is_dir():  # as is the empty name
+        raise UsageError(f"{file} is a folder", hint="name the file of the catalogue: ducklake:lake.db")
+    return kind if colon else "", str(file.absolute())

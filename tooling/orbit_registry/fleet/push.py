@@ -316,7 +316,9 @@ def _write(lake: Lake, planned: Push, written: Mapping[str, Sequence[str]]) -> l
     names = []
     with tempfile.TemporaryDirectory() as temporary, memory_database(lake) as connection:
         connection.execute(TABLES_SQL.read_text("utf-8"))
-        fill_all(connection, {f"lake_{table}": lines for table, lines in written.items()}, Path(temporary))
+        fill_all(
+            connection, {f"lake_{table}": map(lake.stored, lines) for table, lines in written.items()}, Path(temporary)
+        )
         for table in written:
             file = Path(temporary) / f"{table}.parquet"
             write_parquet(connection, f"FROM lake_{table} ORDER BY record_id", file)

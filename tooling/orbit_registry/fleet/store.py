@@ -67,8 +67,10 @@ class Store:
             contents = self.files.cat_ranges(list(paths), None, None, on_error="return")
             result = {name: c for name, c in zip(paths.values(), contents, strict=True) if isinstance(c, bytes)}
             for content in contents:
-                if isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
-                    raise content
+                if isinstance(content, Exception):
+                    content.__traceback__ = None  # it has this frame, which would keep the lake open
+                    if not isinstance(content, FileNotFoundError):
+                        raise content
             return result
 
     def put(self, file: Path, name: str) -> None:
@@ -105,12 +107,16 @@ class Store:
                     self.files.rm_file(posixpath.join(self.root, name))
 
     def foreign_file(self) -> str | None:
-        """Return the name of a file in a local folder that is no lake yet."""
-        folder = Path(self.root)
-        if not self.is_local or not folder.exists():
-            return None
+        """Return the name of the first file or folder in a folder that is no lake yet."""
         with self._reported():
-            return next((name for name in sorted(os.listdir(folder)) if not name.startswith(TEMPORARY)), None)
+            self.files.invalidate_cache(self.root)
+            try:
+                paths = self.files.ls(self.root, detail=False)
+            except FileNotFoundError as error:
+                error.__traceback__ = None  # fsspec keeps the error, and with this the frames that use the lake
+                return None
+            names = sorted(posixpath.basename(path.rstrip("/")) for path in paths if path.rstrip("/") != self.root)
+            return next((name for name in names if not name.startswith(TEMPORARY)), None)
 
     @contextlib.contextmanager
     def _reported(self) -> Iterator[None]:

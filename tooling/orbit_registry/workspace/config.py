@@ -29,7 +29,11 @@ LEARNINGS, MAPPING = "learnings_config", "agent_category_mapping"
 GENERAL = "general"  # the category for every agent, and the only one for unknown agents
 _LONGEST_PLAIN_NAME = 100  # a length far below the schema's limit
 _SEPARATORS = re.compile(r"[\s_]+")
-_PASSWORD = re.compile(r"(\bpassword\s*=\s*)(?:'(?:[^'\\]|\\.)*'|\S+)", re.IGNORECASE)
+_PASSWORD = re.compile(r"(\b\w*pass\w*\s*=\s*)(?:'(?:[^'\\]|\\.)*(?:'|$)|\S+)", re.IGNORECASE)
+_POSTGRES = re.compile(r"(ducklake:postgres(?:ql)?:)(.*)", re.DOTALL)
+_POSTGRES_URL = re.compile(r"//(?:[^@/]*@)?(?P<public>[^@?]*)(?:\?[^@]*)?")
+_POSTGRES_WORD = re.compile(r"\s*(\w+)\s*=\s*('(?:[^'\\]|\\.)*'|(?!')(?:[^\s\\]|\\.)*)")
+_PUBLIC_WORDS = {"host", "port", "dbname", "user"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +213,21 @@ class Extension:
 
 def without_user(text: str) -> str:
     """Return a text without passwords and without the user and token of an address; both may hold `@` and `/`."""
+    if match := _POSTGRES.fullmatch(text):
+        return match[1] + _public_postgres(match[2])
     return _PASSWORD.sub(r"\1…", re.sub(r"(?<=//)\S*@", "", text))
+
+
+def _public_postgres(address: str) -> str:
+    """Return host, port, database and user of an address of PostgreSQL; a mistake in it may show a password."""
+    if address.startswith("//"):
+        match = _POSTGRES_URL.fullmatch(address)
+        return f"//{match['public']}" if match else "//…"
+    words, end = [], 0
+    while match := _POSTGRES_WORD.match(address, end):
+        end = match.end()
+        words += [match[0].strip()] if match[1] in _PUBLIC_WORDS else []
+    return " ".join(words) or "…"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
     """Hold the lock file at `path`, and note the holder for those who wait."""
     from filelock import FileLock, Timeout  # 20 ms, which only a command that writes pays
 
-    seconds = _wait_seconds() if wait is None else wait
+    seconds = wait_seconds() if wait is None else wait
     holder = path.with_suffix(".holder")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,9 +52,10 @@ def _note(holder: Path) -> None:
         file.write(text)
 
 
-def _wait_seconds() -> float:
+def wait_seconds(default: float = WAIT_SECONDS) -> float:
+    """Return how long a writer waits for another."""
     value = os.environ.get("ORBIT_LOCK_WAIT_SECONDS")
-    seconds = number_in(value, sys.float_info.max) if value else WAIT_SECONDS
+    seconds = number_in(value, sys.float_info.max) if value else default
     if seconds is None:
         raise UsageError(f"ORBIT_LOCK_WAIT_SECONDS is {value!r}", hint="set it to a number of seconds, such as 30")
     return seconds
