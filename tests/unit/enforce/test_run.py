@@ -487,6 +487,16 @@ def test_a_long_sum_hides_no_break_of_a_check_at_level_error(level: str, severit
     assert rows == [("ORB1004", severity)]
 
 
+def test_files_are_looked_at_once_a_missing_library_is_there(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = {"passes": [{"at": "a.ts", "text": "x"}], "fails": [{"at": "a.ts", "text": "import 'os'"}]}
+    decide(project, {"id": "os", "level": "error", "in": ["**/*.ts"], "import": {"of": ["os"]}, **examples})
+    write(project, "a.ts", "import 'os'\n\n")
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "ast_grep_py", None)
+        assert [row.severity for row in check(project).diagnostics if row.code == "ORB1004"] == [Severity.WARNING]
+    assert places(check(project)) == ["a.ts:1:1"]
+
+
 def test_links_and_pipes_are_not_followed(project: Path) -> None:
     secret = write(project.parent, "secret.py", "print(1)\n")
     (project / "link.py").symlink_to(secret)

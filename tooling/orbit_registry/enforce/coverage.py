@@ -53,11 +53,10 @@ class Enforcement:
 
     def as_data(self) -> dict[str, object]:
         """Return the classes as JSON shows them."""
-        counts = self.counts
         rows = [{"id": row.record.id, "class": row.name, "reason": row.reason or None} for row in self.classes]
         return {
             "share": round(self.share, 3),
-            "counts": {name: counts[name] for name in CLASSES},
+            "counts": {name: self.counts[name] for name in CLASSES},
             "decisions": rows,
         }
 

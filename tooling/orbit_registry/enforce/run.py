@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 
 from orbit_registry.enforce.allowances import Allow
@@ -66,9 +67,8 @@ def enforce(
     runnable = _runnable((check for check in checks if check.record.phase == "live" or proposed), report)
     if definitions_only:
         return tuple(report.diagnostics)
-    tree = tree_of(workspace, tracked, untracked)
     change = change_since(workspace.git, base, untracked) if base is not None else None
-    run = Run(runnable, tree, report, evidence, change)
+    run = Run(runnable, tree_of(workspace, tracked, untracked), report, evidence, change)
     run.add_blind()
     run.add_all()
     if change is not None:
@@ -244,7 +244,8 @@ class Run:
             return self._read({path: readers[path]}, lambda _: decoded(content))[path].as_json()
 
         workspace = self.report.workspace
-        namespace = f"enforce {digest({name: check.digest for name, check in self.checks.items()})[:16]}"
+        key = [find_spec("ast_grep_py") is None, {name: check.digest for name, check in self.checks.items()}]
+        namespace = f"enforce {digest(key)[:16]}"
         workspace.cache.keep_newest("enforce", namespace)
         values: dict[str, FileMatches] = {}
         for path, state in workspace.cache.files(namespace, workspace.root, readers, parse, limit=FILE_LIMIT).items():
