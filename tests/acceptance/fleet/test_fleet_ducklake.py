@@ -270,6 +270,23 @@ def test_a_writer_waits_for_the_others_not_for_ever(
 
 
 @extension
+def test_an_error_has_the_reason_without_texts_of_records(
+    make_repository: MakeRepository, tmp_path: Path, server: Server
+) -> None:
+    shop, lake = make_repository("shop"), server.database()
+    push(shop, lake, "--data", str(tmp_path / "data"))
+    name = lake.rpartition("=")[2]
+    words = ["psql", "-Xq", "-h", "127.0.0.1", "-p", str(server.port), "-U", USER, "-d", name, "-c"]
+    refuse = "ALTER TABLE ducklake_file_column_stats ADD CONSTRAINT few CHECK (min_value NOT LIKE '%secret%')"
+    subprocess.run([*words, refuse], check=True)
+    write_learning(shop, 2, summary='A "secret": text')
+    commit(shop)
+    message = orbit(shop, "fleet", "push", lake, "--repository", "shop", code=1)
+    assert 'violates check constraint "few"' in message
+    assert "secret" not in message
+
+
+@extension
 def test_an_object_store_has_the_files(make_repository: MakeRepository, tmp_path: Path, bucket_address: str) -> None:
     shop, lake = make_repository("shop"), f"ducklake:{tmp_path}/lake.db"
     push(shop, lake, "--data", bucket_address)

@@ -274,10 +274,10 @@ class DuckLake(Lake):
         raise AssertionError
 
     def _error(self, error: duckdb.Error) -> LakeError:
-        text = _QUERY.sub("", str(error).replace(self._catalogue or "\0", "…"))
+        text = _QUERY.sub("query: ", str(error).replace(self._catalogue or "\0", "…"))
         hint = next(hint for words, hint in _HINTS.items() if re.search(words, text, re.I))
         match = _UNREACHED.search(text)
-        reason = match["reason"] if match else re.split(r"\n\n|\nLINE ", text)[0]
+        reason = match["reason"] if match else re.split(r"\n\n|\nLINE |\nDETAIL", text)[0]
         if match and _MISTAKEN.search(reason):  # it may have a part of a password
             reason = "PostgreSQL can't read the address"
         reason = without_user(" ".join(reason.split()))
