@@ -12,7 +12,7 @@ from tests.acceptance.conftest import orbit
 from tests.files import commit, make_workspace, write, write_learning, write_record
 
 MakeRepository = Callable[..., Path]
-PUSHES = 16
+PUSHES = 64
 RUN_ALL = """
 import json, os, sys
 import orbit_registry.cli.fleet
