@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import click
 
@@ -40,6 +41,14 @@ def group() -> None:
     """
 
 
+def _opened(address: str, **options: Any) -> Lake:
+    """Return the lake at an address, which is closed when the command ends: its catalogue may be locked."""
+    lake = lake_at(address, **options)
+    if isinstance(lake, DuckLake):
+        click.get_current_context().call_on_close(lake.close)
+    return lake
+
+
 @group.command("push")
 @click.argument("dest")
 @click.option("--data", default="", metavar="DEST", help="Where the files of a new ducklake:… go.")
@@ -61,7 +70,7 @@ def push_command(
     orbit fleet push 'ducklake:postgres:host=db.example dbname=lake' --data s3://decisions/files
     """
     registry = open_registry()
-    lake = lake_at(dest, create=not dry_run, may_be_new=True, data=data)
+    lake = _opened(dest, create=not dry_run, may_be_new=True, data=data)
     result = push(registry.workspace, lake, repository=repository, commit=commit, force=force, dry_run=dry_run)
     following = [] if dry_run else [f"orbit fleet query 'FROM repositories' --lake {quote(lake.address)}"]
     emit(output, {**result.as_data(), "dry_run": dry_run}, _push_text(result, dry_run), next_commands=following)
@@ -90,7 +99,7 @@ def repositories_command(lake: str, output: str) -> None:
     \b
     orbit fleet repositories --lake s3://decisions/lake
     """
-    source = lake_at(lake)
+    source = _opened(lake)
     fields = ("repository", "commit", "committed_at", "pushed_at", "records", "schema_version")
     rows = [tuple(getattr(manifest, name) for name in fields) for manifest in repositories(source)]
     answer = QueryResult(fields, tuple(rows))
@@ -114,7 +123,7 @@ def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None
     \b
     orbit fleet compact s3://decisions/lake
     """
-    lake = lake_at(dest, writes=not dry_run)
+    lake = _opened(dest, writes=not dry_run)
     result = compact(lake, grace_hours=grace, dry_run=dry_run)
     would = "would be " if dry_run else ""
     pushes = plural(result.pushes, "push", "pushes")
@@ -140,7 +149,7 @@ def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
     \b
     orbit fleet remove s3://decisions/lake example/shop --yes
     """
-    lake = lake_at(dest, writes=yes)
+    lake = _opened(dest, writes=yes)
     planned = removal(lake, repository)
     if yes:
         remove(lake, planned)
@@ -168,7 +177,7 @@ def query_command(sql: str, lake: str, repository: str | None, output: str) -> N
     orbit fleet query "SELECT repository, id, title FROM records WHERE kind = 'adr'" --lake s3://decisions/lake
     orbit fleet query "FROM scope_match('src/app.py')" --lake /srv/lake --repository example/shop
     """
-    source = lake_at(lake)
+    source = _opened(lake)
     answer = query(source, sql, repository).render(output)
     if output == "json":
         emit(output, json.loads(answer), "")
@@ -194,7 +203,7 @@ def report_command(question: str | None, lake: str, engine: str, rows: int, outp
     orbit fleet report --lake s3://decisions/lake
     orbit fleet report contradictions --lake s3://decisions/lake --rows 100
     """
-    source = lake_at(lake)
+    source = _opened(lake)
     answers = report(source, question, rows=rows, engine=engine)
     emit(output, [answer.as_data() for answer in answers], "\n\n\n".join(answer.text() for answer in answers))
     _warn_of_damage(source)
@@ -247,7 +256,7 @@ def site_command(dest: Path, lake: str, title: str, base_url: str | None, output
     need_site()
     from orbit_registry.site.fleet import build_fleet_site  # only where its libraries are known to be there
 
-    source = lake_at(lake)
+    source = _opened(lake)
     result = build_fleet_site(source, dest.resolve(), title, base_url)
     if output == "text":
         print_diagnostics(result.diagnostics)

@@ -121,6 +121,11 @@ class DuckLake(Lake):
                 with self.turn():
                     self.transaction(self._add_columns)
 
+    def close(self) -> None:
+        """Close the connection, and let others write."""
+        self.connection.close()
+        self._lock.close()
+
     def _refuse_used_folder(self) -> None:
         """Raise where a new catalogue's folder has files, unless a push at the same time has made the catalogue."""
         name = self.store.foreign_file()
