@@ -72,7 +72,8 @@ def vote(root: Path, task: str) -> None:
 def push_at_once(repositories: list[tuple[Path, str]], lake: Path | str, *arguments: str) -> None:
     """Push repositories under names, each in a process of its own."""
     words = [[str(root), "fleet", "push", str(lake), "--repository", name, *arguments] for root, name in repositories]
-    subprocess.run([sys.executable, "-c", RUN_ALL, json.dumps(words)], check=True, capture_output=True)
+    result = subprocess.run([sys.executable, "-c", RUN_ALL, json.dumps(words)], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.fixture

@@ -298,6 +298,16 @@ def test_an_object_store_has_the_files(make_repository: MakeRepository, tmp_path
 
 
 @extension
+def test_a_closed_lake_is_free(tmp_path: Path) -> None:
+    address = f"ducklake:{tmp_path}/lake.db"
+    first = lake_at(address, create=True, may_be_new=True)
+    first.close()
+    second = lake_at(address, writes=True)
+    second.close()
+    assert first is not second
+
+
+@extension
 def test_a_lake_that_is_not_there_is_named_without_its_password(tmp_path: Path, server: Server) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))

@@ -252,9 +252,11 @@ def test_an_added_line_is_no_header(project: Path) -> None:
 
 
 def test_attributes_hide_no_line(project: Path) -> None:
+    write(project, "src/twice.py", "print(1)\n")
+    commit(project, "One")
     write(project, ".gitattributes", "*.py -diff\n")
-    write(project, "src/app.py", (project / "src/app.py").read_text("utf-8") + "    print(2)\n")
-    assert places(check(project, against="main")) == ["src/app.py:12:5"]
+    write(project, "src/twice.py", "print(1)\nx = 1\nprint(1)\n")
+    assert places(check(project, against="main")) == ["src/twice.py:3:1"]
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\1"], ids=["empty", "binary"])
