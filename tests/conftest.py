@@ -84,7 +84,8 @@ def _environment(home: Path) -> dict[str, str]:
 def _leaks(name: str) -> bool:
     """Say whether a variable of the developer's shell would change what a test sees."""
     pinned = name.startswith(("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_", "GIT_TERMINAL_"))
-    return name.startswith(("ORBIT_", "GIT_")) and not pinned
+    agents = {"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"}
+    return (name.startswith(("ORBIT_", "GIT_")) and not pinned) or name in agents
 
 
 @pytest.fixture(scope="session", autouse=True)

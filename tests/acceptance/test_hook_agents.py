@@ -43,10 +43,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("ORBIT_HOOK_DEADLINE_MS", "60000")
-        for agent in map(load_agent, hook_agents()):
-            for file in agent.settings.values():
-                if file.home:
-                    patch.delenv(file.home, raising=False)
+        patch.delenv("XDG_CONFIG_HOME", raising=False)
         write(root, ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\nproject: demo\n")
         (root / "src").mkdir()
         for name in ("src/a.py", *(f"other{number}.txt" for number in range(40))):

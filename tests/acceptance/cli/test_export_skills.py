@@ -115,3 +115,9 @@ def test_the_plugins_hook_answers_and_is_silent_without_the_program(shell: Any, 
 
     assert said() == ""
     assert "[ADR-0001] Use SQLite" in json.loads(said(str(program.parent)))["hookSpecificOutput"]["additionalContext"]
+
+
+def test_a_server_that_cannot_start_is_named_when_it_is_installed(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "can't start" not in shell("mcp", "install", "claude")[2]
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    assert "can't start yet: install the extra `orbit-registry[mcp]`" in shell("mcp", "install", "cursor")[2]
