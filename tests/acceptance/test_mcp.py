@@ -90,7 +90,7 @@ def test_a_client_lists_and_calls_the_tools(root: Path) -> None:
     async def talk() -> None:
         async with client(root) as session:
             tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-            assert {"search", "query", "note", "queue"} <= tools.keys()
+            assert {"search", "note", "queue"} <= tools.keys()
             assert not (await session.call_tool("orbit.search", {"query": "token"})).is_error
             assert tools["add"].annotations is not None
             assert tools["add"].annotations.read_only_hint is False
@@ -115,6 +115,44 @@ def test_a_client_lists_and_calls_the_tools(root: Path) -> None:
             assert first.name in read.text
             prompt = await session.get_prompt("brief", {"task": "Retry uploads", "paths": "src/a.py"})
             assert "Retry uploads" in prompt.messages[0].content.text
+
+    anyio.run(talk)
+
+
+def test_every_job_is_done_with_the_tools_that_are_listed(root: Path) -> None:
+    async def talk() -> None:
+        async with client(root) as session:
+            listed = {tool.name for tool in (await session.list_tools()).tools}
+            assert len(listed) == 10
+
+            async def call(name: str, **arguments: object) -> Any:
+                assert name in listed
+                result = await session.call_tool(name, arguments)
+                assert not result.is_error, text(result)
+                return whole(result)["data"]
+
+            assert (await call("brief", paths=["src/a.py"], text="Retry uploads", task_class="code-gen"))["matches"]
+            live = (await call("search", query="token"))["hits"][0]["id"]
+            records = (await call("search", kind="learning"))["records"]
+            assert live in [record["id"] for record in records]
+            assert (await call("show", id=live))["id"] == live
+            matched = await call("match", paths=["src/a.py"], new_text="x = 1\n")
+            assert live in [record["id"] for record in matched["matches"]]
+            assert matched["check"]["findings"] == []
+
+            waits = (await call("add", kind="learning", fields={"summary": "Look twice"}, confirm=True))["id"]
+            changed = await call("add", id=waits, fields={"links": [{"rel": "related_to", "to": live}]})
+            assert (changed["id"], changed["links"]) == (waits, [{"rel": "related_to", "to": live}])
+            proposal = {"id": live, "fields": {"summary": "Tokens are renewed by the client"}}
+            assert (await call("add", **proposal))["written"] is False
+            successor = await call("add", **proposal, confirm=True)
+            assert (successor["phase"], successor["links"]) == ("pending", [{"rel": "amends", "to": live}])
+
+            assert (await call("vote", id=live, task="T-1"))["new"] is True
+            assert (await call("note", text="Uploads fail without a retry key", attempts=3))["asks"]
+            assert (await call("fail", target="story:shop:S-1", reason="no browser"))["new"] is True
+            assert (await call("retro", loop="L-1", struggled=["The sandbox has no browser"]))["retro"]
+            assert {waits, successor["id"]} <= {record["id"] for record in (await call("queue"))["records"]}
 
     anyio.run(talk)
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.agents.model import Model, Tool, listening
 
-from orbit_registry.agents.agent import load_agent
+from orbit_registry.agents.agent import SCOPES, Scope, load_agent
 
 ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
 FOLDER = os.environ.get("ORBIT_AGENTS", "")
@@ -99,7 +99,7 @@ DRIVERS = {
         ("exec_command", {"cmd": "cat src/upload.py"}),
         ("exec_command", {"cmd": f"apply_patch <<'EOF'\n{PATCH}\nEOF\n"}),
         [("list_mcp_resource_templates", {"server": "orbit"}), ("mcp__orbit/search", ASKED)],
-        {},
+        {".codex/config.toml": '[projects."{root}"]\ntrust_level = "trusted"\n'},
     ),
     "gemini": Driver(
         gemini,
@@ -207,7 +207,8 @@ def registrations(page: str) -> list[tuple[str, str, str]]:
     """Return what a part of the server's page says for each installed agent: a command, or a file and its content."""
     rows = []
     for name in DRIVERS:
-        row = re.search(rf"^\| {load_agent(name).title} \| (.*) \| (.*) \| (.*) \|$", page, re.MULTILINE)
+        table = page[page.index(" | command | or ") :]
+        row = re.search(rf"^\| {load_agent(name).title} \| (.*) \| (.*) \| (.*) \|$", table, re.MULTILINE)
         assert row is not None, name
         command, file, content = (cell.strip("` ") for cell in row.groups())
         rows += [(name, target, text) for target, text in ((command, ""), (file, content)) if target]
@@ -286,6 +287,10 @@ def register(agent: str, bare: Project, target: str, content: str) -> None:
     else:
         words = shlex.split(target)
         subprocess.run(words, cwd=bare.root, env=bare.environment(), stdin=subprocess.DEVNULL, check=True)
+    asks_and_is_told(agent, bare)
+
+
+def asks_and_is_told(agent: str, bare: Project) -> None:
     model = bare.work(agent, *DRIVERS[agent].search)
     assert [text.count(SUMMARY) > 0 for text in model.told[-2:]] == [False, True]
 
@@ -293,6 +298,14 @@ def register(agent: str, bare: Project, target: str, content: str) -> None:
 @pytest.mark.parametrize(("agent", "target", "content"), registrations(PAGE), indirect=["agent"])
 def test_a_server_registered_as_its_page_says_answers(agent: str, bare: Project, target: str, content: str) -> None:
     register(agent, bare, target, content)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_server_that_orbit_registers_answers(agent: str, bare: Project, scope: Scope) -> None:
+    if scope not in load_agent(agent).servers:
+        pytest.skip(f"{load_agent(agent).title} has no such file")
+    bare.orbit("mcp", "install", agent, "--scope", scope)
+    asks_and_is_told(agent, bare)
 
 
 @pytest.mark.parametrize(("agent", "target", "content"), registrations(OVER_HTTP), indirect=["agent"])

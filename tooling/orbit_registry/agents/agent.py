@@ -60,14 +60,16 @@ class SettingsFile:
 
 @dataclass(frozen=True, slots=True)
 class ServersFile:
-    """The file in which an agent looks for MCP servers, named as a `SettingsFile` is.
+    """A file in which an agent looks for MCP servers, named as a `SettingsFile` is.
 
-    `key` is the member that holds them; without it the file is TOML. With `one_list` a command and its arguments are
-    one list. With `comments` the agent reads JSON with comments.
+    `keys` lead to the member that holds them, `ROOT` for the project's folder; without them the file is TOML. `more` is
+    what an entry has beside its command. With `one_list` a command and its arguments are one list. With `comments` the
+    agent reads JSON with comments.
     """
 
     path: str
-    key: str = "mcpServers"
+    keys: tuple[str, ...] = ("mcpServers",)
+    more: Mapping[str, object] = field(default_factory=dict)
     one_list: bool = False
     comments: bool = False
     home: str = ""
@@ -77,11 +79,11 @@ class ServersFile:
 class Agent:
     """One agent that can have the hook.
 
-    `settings` has the scopes that the agent knows, the default first. `evidence` says how far we know that it works.
-    `project_folder` are shell words for the project's folder as the agent states it; without them the repository's top
-    above the working folder counts. `payload` is what the agent sends at an edit of `PATH` in `ROOT`, `replies` the
-    JSON Schema of the reply by event, closed against keys that decide about a permission, `texts` the ways to the
-    text for the model in a reply.
+    `settings` and `servers` have the scopes that the agent knows, the default first. `evidence` says how far we know
+    that it works. `project_folder` are shell words for the project's folder as the agent states it; without them the
+    repository's top above the working folder counts. `payload` is what the agent sends at an edit of `PATH` in `ROOT`,
+    `replies` the JSON Schema of the reply by event, closed against keys that decide about a permission, `texts` the
+    ways to the text for the model in a reply.
     """
 
     name: str
@@ -95,7 +97,7 @@ class Agent:
     project_folder: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     proven: bool = False  # whether a real agent was seen to show its model what the hook said
-    servers: ServersFile | None = None
+    servers: Mapping[Scope, ServersFile] = field(default_factory=dict)
     after: str = ""  # the step that a person takes once after installing
 
     @property

@@ -80,16 +80,21 @@ def agent() -> "Agent":
 
     answered = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure", "SubagentStart", "Stop")
     hooks = base.JsonHooks(hook_events(), {"type": "command", "command": "", "timeout": 5})
+    home, servers = "CLAUDE_CONFIG_DIR", "mcpServers"
     return base.Agent(
         name="claude",
         title="Claude Code",
         evidence="its 2.1.197 was run: the hook's text is in the next request to its model, once",
         proven=True,
-        servers=base.ServersFile(".mcp.json"),
+        servers={
+            "local": base.ServersFile("~/.claude.json", ("projects", base.ROOT, servers), home=home),
+            "project": base.ServersFile(".mcp.json"),
+            "user": base.ServersFile("~/.claude.json", home=home),
+        },
         settings={
             "local": base.SettingsFile(".claude/settings.local.json", hooks),
             "project": base.SettingsFile(".claude/settings.json", hooks),
-            "user": base.SettingsFile("~/.claude/settings.json", hooks, "CLAUDE_CONFIG_DIR"),
+            "user": base.SettingsFile("~/.claude/settings.json", hooks, home),
         },
         project_folder="${CLAUDE_PROJECT_DIR:-.}",
         environment={"CLAUDE_PROJECT_DIR": base.ROOT},

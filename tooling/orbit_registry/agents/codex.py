@@ -95,7 +95,10 @@ def agent() -> "Agent":
         title="Codex CLI",
         evidence="its 0.169.0 was run: the hook's text is in the next request to its model, once",
         proven=True,
-        servers=base.ServersFile("~/.codex/config.toml", "", home="CODEX_HOME"),
+        servers={
+            "user": base.ServersFile("~/.codex/config.toml", (), home="CODEX_HOME"),
+            "project": base.ServersFile(".codex/config.toml", ()),
+        },
         settings={
             "user": base.SettingsFile("~/.codex/hooks.json", hooks, "CODEX_HOME"),
             "project": base.SettingsFile(".codex/hooks.json", hooks),

@@ -84,7 +84,12 @@ def agent() -> "Agent":
         title="GitHub Copilot",
         evidence="its 1.0.102 was run: the hook's text is in the next request to its model, once",
         proven=True,
-        servers=base.ServersFile(".mcp.json"),
+        servers={
+            "user": base.ServersFile(
+                "~/.copilot/mcp-config.json", more={"type": "local", "tools": ["*"]}, home="COPILOT_HOME"
+            ),
+            "project": base.ServersFile(".mcp.json"),
+        },
         settings={
             "local": base.SettingsFile(".github/copilot/settings.local.json", inline),
             "project": base.SettingsFile(".github/hooks/orbit.json", own_file),

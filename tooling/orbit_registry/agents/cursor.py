@@ -66,7 +66,7 @@ def agent() -> "Agent":
         title="Cursor",
         evidence="checked against the messages of its SDK 1.0.32, its settings against what others wrote of them, "
         "not run",
-        servers=ServersFile(".cursor/mcp.json"),
+        servers={"user": ServersFile("~/.cursor/mcp.json"), "project": ServersFile(".cursor/mcp.json")},
         settings={
             "user": SettingsFile("~/.cursor/hooks.json", hooks),
             "project": SettingsFile(".cursor/hooks.json", hooks),

@@ -70,7 +70,10 @@ def agent() -> "Agent":
         title="Gemini CLI",
         evidence="its 0.61.0 was run: the hook's text is in the next request to its model, once",
         proven=True,
-        servers=base.ServersFile(".gemini/settings.json", comments=True),
+        servers={
+            "user": base.ServersFile("~/.gemini/settings.json", comments=True),
+            "project": base.ServersFile(".gemini/settings.json", comments=True),
+        },
         settings={
             "user": base.SettingsFile("~/.gemini/settings.json", hooks),
             "project": base.SettingsFile(".gemini/settings.json", hooks),

@@ -19,7 +19,12 @@ def agent() -> "Agent":
         title="OpenCode",
         evidence="its 1.18.33 was run: the hook's text is in the next request to its model, once",
         proven=True,
-        servers=base.ServersFile("opencode.json", "mcp", one_list=True),
+        servers={
+            "user": base.ServersFile(
+                "~/.config/opencode/opencode.json", ("mcp",), {"type": "local"}, one_list=True, home="XDG_CONFIG_HOME"
+            ),
+            "project": base.ServersFile("opencode.json", ("mcp",), {"type": "local"}, one_list=True),
+        },
         settings={
             "local": base.SettingsFile(".opencode/plugin/orbit.local.js", plugin),
             "project": base.SettingsFile(".opencode/plugin/orbit.js", plugin),

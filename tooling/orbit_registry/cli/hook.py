@@ -1,6 +1,7 @@
 """`orbit hook` and `orbit mcp`: records for agents."""
 
 import re
+from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -93,18 +94,21 @@ def _install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool) 
         lines.append(f"{root / installation.LAUNCHER}, which it starts, {'would be' if dry_run else 'was'} written")
     if dry_run:
         lines.append(state.diff.rstrip("\n"))
-    if state.scope == "user":
-        narrower = [name for name in chosen.settings if name != "user"]
-        reason = "" if "local" in chosen.settings else f"{chosen.title} has no settings for you alone in one project: "
-        lines.append(
-            f"{reason}it acts in all your projects that have .orbit/; `--scope {narrower[0]}`: in this one alone"
-        )
+    lines.append(_reach(chosen, chosen.settings, state.scope))
     lines += [f"{'would write' if dry_run else 'wrote'} the skill {page.path}" for page in pages]
     if state.scope == "local" and not dry_run:
         lines += _ignore(root, state.path)
     lines += [chosen.after] if chosen.after and state.changed else []
     lines += [] if chosen.proven else [f"unproven with {chosen.title}: {chosen.evidence}"]
     return {**state.as_data(), "skills": [page.as_data() for page in pages]}, list(filter(None, lines))
+
+
+def _reach(agent: Agent, files: Collection[Scope], scope: Scope) -> str:
+    if scope != "user":
+        return ""
+    narrower = "local" if "local" in files else "project"
+    reason = "" if narrower == "local" else f"{agent.title} has no settings for you alone in one project: "
+    return f"{reason}it acts in all your projects that have .orbit/; `--scope {narrower}`: in this one alone"
 
 
 def _ignore(root: Path, path: Path) -> list[str]:
@@ -289,54 +293,51 @@ def serve(root: Path | None, aliases: bool, http: bool, host: str, port: int, to
     serve_http(root, host, port, token, announce, aliases=aliases)
 
 
-SERVER_AGENT = click.argument("agent", metavar="AGENT")
-
-
 @mcp_group.command("install")
-@SERVER_AGENT
+@AGENT
+@SCOPE
 @DRY_RUN
 @format_option
-def install_server(agent: str, dry_run: bool, output: str) -> None:
-    """Name the MCP server in an agent's file.
+def install_server(agent: str, scope: Scope | None, dry_run: bool, output: str) -> None:
+    """Name the MCP server in an agent's settings.
 
-    It is the project's file, which can be committed; for Codex CLI it is your own. Other entries keep their bytes.
+    Your other entries stay, and running it again changes nothing.
 
     orbit mcp install claude
-    orbit mcp install cursor --dry-run
+    orbit mcp install cursor --scope project --dry-run
     """
-    state = mcp.install_server(root := _root(None), _server_agent(agent), dry_run=dry_run)
+    state = mcp.install_server(_root(scope), load_agent(agent), scope, dry_run=dry_run)
     text = f"{state.path} {'would name' if dry_run else 'names'} the server `{mcp.NAME}`"
-    shared = mcp.sharing_agents(state.agent)
+    shared = mcp.sharing_agents(state)
     lines = [text, state.diff.rstrip("\n") if dry_run else "", f"{shared} reads this file too" if shared else ""]
-    lines += ["git shares this file with everyone who uses the repository"] if state.path.is_relative_to(root) else []
+    lines.append(_reach(state.agent, state.agent.servers, state.scope))
+    lines += ["git shares this file with everyone who uses the repository"] if state.scope == "project" else []
     emit(output, state.as_data(), "\n".join(filter(None, lines)))
     if find_spec("mcp") is None:
         print_note(f"the server can't start yet: {INSTALL_MCP}")
 
 
 @mcp_group.command("uninstall")
-@SERVER_AGENT
+@AGENT
+@SCOPE
 @DRY_RUN
 @format_option
-def uninstall_server(agent: str, dry_run: bool, output: str) -> None:
-    """Remove the MCP server from an agent's file.
+def uninstall_server(agent: str, scope: Scope | None, dry_run: bool, output: str) -> None:
+    """Remove the MCP server from an agent's settings.
 
     The file is then byte for byte what it was before.
 
     orbit mcp uninstall claude
     """
-    state = mcp.uninstall_server(_root(None), _server_agent(agent), dry_run=dry_run)
+    root = _root(scope)
+    state = mcp.uninstall_server(root, load_agent(agent), scope, dry_run=dry_run)
     would = "would be" if dry_run else "is"
     text = f"the server {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
-    shared = mcp.sharing_agents(state.agent) if state.changed else ""
+    shared = mcp.sharing_agents(state) if state.changed else ""
     loses = f"{shared} reads this file too, and {'would lose' if dry_run else 'loses'} the server" if shared else ""
-    emit(output, state.as_data(), "\n".join(filter(None, [text, state.diff.rstrip("\n") if dry_run else "", loses])))
-
-
-def _server_agent(name: str) -> Agent:
-    if name not in mcp.server_agents():
-        raise UsageError(f"no agent {name!r} starts MCP servers", hint=f"agents: {', '.join(mcp.server_agents())}")
-    return load_agent(name)
+    others = mcp.other_files(root, state)
+    lines = [text, state.diff.rstrip("\n") if dry_run else "", loses, *others]
+    emit(output, state.as_data(), "\n".join(filter(None, lines)))
 
 
 @mcp_group.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

@@ -4,10 +4,11 @@ import difflib
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 from orbit_registry.agents.agent import SCOPES, Agent, Scope, ServersFile, SettingsFile, hook_agents, load_agent
 from orbit_registry.errors import OrbitError, RefusedError
@@ -20,6 +21,7 @@ LAUNCHER = ".orbit/hook.sh"
 """Script that a project's settings start; it finds each machine's Python, so it can be committed."""
 EARLIER_LAUNCHER = "orbit_registry/push/launch.py"  # what settings of version 0.1.0 start; it still starts the hook
 LARGEST = 5_000_000
+File = TypeVar("File", SettingsFile, ServersFile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,13 @@ def command_of(agent: Agent, scope: Scope, root: Path) -> str:
     return f"{words} 2>/dev/null || : {MARK}"
 
 
-def _settings_file(agent: Agent, scope: Scope | None) -> tuple[Scope, SettingsFile]:
-    chosen = scope or agent.default_scope
-    if chosen not in agent.settings:
-        options = " or ".join(f"--scope {option}" for option in agent.settings)
+def file_in_scope(agent: Agent, files: Mapping[Scope, File], scope: Scope | None) -> tuple[Scope, File]:
+    """Return one of an agent's files: that of the scope, else the default."""
+    chosen = next(iter(files)) if scope is None else scope
+    if chosen not in files:
+        options = " or ".join(f"--scope {option}" for option in files)
         raise RefusedError(f"{agent.title} has no settings of scope {chosen}", hint=f"choose {options}")
-    return chosen, agent.settings[chosen]
+    return chosen, files[chosen]
 
 
 def settings_path(root: Path, file: SettingsFile | ServersFile) -> Path:
@@ -80,7 +83,7 @@ def settings_path(root: Path, file: SettingsFile | ServersFile) -> Path:
         return inside(root, file.path)
     first, *below = PurePosixPath(file.path).parts[1:]
     moved = os.environ.get(file.home, "") if file.home else ""
-    return (Path(moved) if moved else user_home() / first).joinpath(*below)
+    return Path(moved).joinpath(*(below or [first])) if moved else user_home().joinpath(first, *below)
 
 
 def status(root: Path, names: Iterable[str] = ()) -> list[HookState]:
@@ -99,7 +102,7 @@ def status(root: Path, names: Iterable[str] = ()) -> list[HookState]:
 
 def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
     """Return the state of one settings file."""
-    scope, file = _settings_file(agent, scope)
+    scope, file = file_in_scope(agent, agent.settings, scope)
     path = settings_path(root, file)
     text = file_text(path)
     if text is None or not format_of(file).commands(text, str(path)):
@@ -128,7 +131,7 @@ def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bo
 
 def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
     """Remove our entries from a settings file; an empty file goes, and the launcher with its last user."""
-    scope, file = _settings_file(agent, scope)
+    scope, file = file_in_scope(agent, agent.settings, scope)
     path = settings_path(root, file)
     text = file_text(path)
     new_text = None if text is None else format_of(file).without_entries(text, str(path))
@@ -157,7 +160,7 @@ def _agent_folders(root: Path, agent: Agent) -> Iterator[Path]:
 
 def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> str | None:
     """Return the installed command; only today's to the letter: a repository may bring one that looks like it."""
-    scope, file = _settings_file(agent, scope)
+    scope, file = file_in_scope(agent, agent.settings, scope)
     path = settings_path(root, file)
     text = file_text(path)
     commands = format_of(file).commands(text, str(path)) if text is not None else []

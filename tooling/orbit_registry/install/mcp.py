@@ -2,15 +2,16 @@
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from orbit_registry.agents.agent import Agent, ServersFile, hook_agents, load_agent
-from orbit_registry.errors import RefusedError
-from orbit_registry.install.install import file_text, settings_path, text_diff, write_or_remove
+from orbit_registry.agents.agent import ROOT, Agent, Scope, ServersFile, hook_agents, load_agent
+from orbit_registry.errors import OrbitError, RefusedError
+from orbit_registry.install.install import file_in_scope, file_text, settings_path, text_diff, write_or_remove
 from orbit_registry.install.settings import (
+    Container,
     appended,
     container,
     is_first_on_a_line,
@@ -32,6 +33,7 @@ class ServerState:
     """The file of an agent, whether it names our server, and what was or would be changed."""
 
     agent: Agent
+    scope: Scope
     path: Path
     installed: bool
     changed: bool
@@ -40,92 +42,118 @@ class ServerState:
     def as_data(self) -> dict[str, object]:
         """Return the state as JSON shows it."""
         return {
-            "agent": self.agent.name, "path": str(self.path), "installed": self.installed, "changed": self.changed,
-            "diff": self.diff,
+            "agent": self.agent.name, "scope": self.scope, "path": str(self.path), "installed": self.installed,
+            "changed": self.changed, "diff": self.diff,
         }  # fmt: skip
 
 
 def server_agents() -> tuple[str, ...]:
     """Return the agents that start MCP servers."""
-    return tuple(name for name in hook_agents() if load_agent(name).servers is not None)
+    return tuple(name for name in hook_agents() if load_agent(name).servers)
 
 
-def sharing_agents(agent: Agent) -> str:
+def sharing_agents(state: ServerState) -> str:
     """Return the titles of the other agents that read the same file of servers."""
-    others = (load_agent(name) for name in server_agents() if name != agent.name)
-    return " and ".join(other.title for other in others if other.servers == agent.servers)
+    others = (load_agent(name) for name in server_agents() if name != state.agent.name)
+    file = state.agent.servers[state.scope]
+    return " and ".join(other.title for other in others if other.servers.get(state.scope) == file)
 
 
-def install_server(root: Path, agent: Agent, *, dry_run: bool = False) -> ServerState:
+def install_server(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> ServerState:
     """Name our server in an agent's file; other bytes stay."""
-    file, path, text = _file(root, agent)
-    new_text = _with_block(text, path) if file.key == "" else _with_entry(text, file, str(path))
+    scope, file, path, text = _file(root, agent, scope)
+    new_text = _with_entry(text, file, root, str(path)) if file.keys else _with_block(text, path)
     if new_text != text and not dry_run:
         write_atomic(path, new_text)
-    return ServerState(agent, path, True, new_text != text, text_diff(path, text, new_text))
+    return ServerState(agent, scope, path, True, new_text != text, text_diff(path, text, new_text))
 
 
-def uninstall_server(root: Path, agent: Agent, *, dry_run: bool = False) -> ServerState:
+def uninstall_server(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> ServerState:
     """Remove our server from an agent's file; a file with only our server is removed."""
-    file, path, text = _file(root, agent)
+    scope, file, path, text = _file(root, agent, scope)
     new_text = text
     if text is not None:
-        new_text = _without_block(text) if file.key == "" else _without_entry(text, file, str(path))
+        new_text = _without_entry(text, file, root, str(path)) if file.keys else _without_block(text)
     if new_text != text and not dry_run:
         write_or_remove(path, new_text)
-    return ServerState(agent, path, False, new_text != text, text_diff(path, text, new_text))
+    return ServerState(agent, scope, path, False, new_text != text, text_diff(path, text, new_text))
 
 
-def _file(root: Path, agent: Agent) -> tuple[ServersFile, Path, str | None]:
-    file = agent.servers
-    if file is None:
+def other_files(root: Path, state: ServerState) -> list[str]:
+    """Return what to say of the agent's other files that name our server."""
+    lines = []
+    for scope in state.agent.servers.keys() - {state.scope}:
+        with suppress(OrbitError):  # of a file that can't be read
+            if (other := uninstall_server(root, state.agent, scope, dry_run=True)).changed:
+                command = f"orbit mcp uninstall {state.agent.name} --scope {scope}"
+                lines.append(f"it is still in {other.path}: `{command}`")
+    return sorted(lines)
+
+
+def _file(root: Path, agent: Agent, scope: Scope | None) -> tuple[Scope, ServersFile, Path, str | None]:
+    if not agent.servers:
         raise RefusedError(f"{agent.title} starts no MCP servers", hint=f"agents: {', '.join(server_agents())}")
+    scope, file = file_in_scope(agent, agent.servers, scope)
     path = settings_path(root, file)
-    return file, path, file_text(path)
+    return scope, file, path, file_text(path)
 
 
-def _with_entry(text: str | None, file: ServersFile, what: str) -> str:
+def _with_entry(text: str | None, file: ServersFile, root: Path, what: str) -> str:
+    keys = _keys(file, root)
     if text is None:
-        return json.dumps({file.key: {NAME: _entry(file)}}, indent=2) + "\n"
-    data = _data(text, file, what)
-    if NAME in data.get(file.key, {}):
-        if data[file.key][NAME] != _entry(file):
-            raise RefusedError(f"{what} has another server `{NAME}`", hint="rename it there; nothing was changed")
-        return text
-    top = container(_plain(text, file))
-    member = top.get(file.key)
-    if member is None:
-        return appended(text, top, f'"{file.key}": {json_text({NAME: _entry(file)}, 1)}')
-    servers = container(_plain(text, file), member.value_start)
-    return appended(text, servers, f'"{NAME}": {json_text(_entry(file), 2)}')
+        return json.dumps(_nested(keys, _entry(file)), indent=2) + "\n"
+    objects = _objects(_plain(text, file), keys, what)
+    first, *rest = keys[len(objects) - 1 :]
+    item = objects[-1].get(first)
+    if item is None:
+        value = json_text(_nested(rest, _entry(file)), len(objects))
+        return appended(text, objects[-1], f"{json.dumps(first)}: {value}")
+    if item.value != _entry(file):
+        raise RefusedError(f"{what} has another server `{NAME}`", hint="rename it there; nothing was changed")
+    return text
 
 
-def _without_entry(text: str, file: ServersFile, what: str) -> str | None:
-    if _data(text, file, what).get(file.key, {}).get(NAME) != _entry(file):
+def _without_entry(text: str, file: ServersFile, root: Path, what: str) -> str | None:
+    keys, plain = _keys(file, root), _plain(text, file)
+    objects = _objects(plain, keys, what)
+    ours = objects[-1].get(NAME) if len(objects) == len(keys) else None
+    if ours is None or ours.value != _entry(file):
         return text
-    plain = _plain(text, file)
-    top = container(plain)
-    member = top.get(file.key)
-    servers = container(plain, member.value_start) if member else top
-    item = servers.get(NAME)
-    if member is None or item is None:
-        return text
-    if len(servers.items) > 1 or not is_first_on_a_line(plain, servers):
-        return removed(text, servers, item, plain)
-    return None if len(top.items) == 1 and is_first_on_a_line(plain, top) else removed(text, top, member, plain)
+    for above, key in zip(reversed(objects), reversed(keys), strict=True):
+        item = above.get(key)
+        if item is not None and (len(above.items) > 1 or not is_first_on_a_line(plain, above)):
+            return removed(text, above, item, plain)
+    return None
+
+
+def _keys(file: ServersFile, root: Path) -> list[str]:
+    return [key.replace(ROOT, str(root)) for key in (*file.keys, NAME)]
+
+
+def _nested(keys: Sequence[str], value: object) -> object:
+    for key in reversed(keys):
+        value = {key: value}
+    return value
+
+
+def _objects(plain: str, keys: Sequence[str], what: str) -> list[Container]:
+    """Return the objects on the way to our entry, the whole file's first, as far as they exist."""
+    value, objects, start = parse(plain, what), list[Container](), None
+    for key in keys:
+        if not isinstance(value, dict):
+            name = f"object `{keys[len(objects) - 1]}`" if objects else "object"
+            raise RefusedError(f"{what} has no {name}", hint="correct it there; nothing was changed")
+        objects.append(container(plain, start))
+        item = objects[-1].get(key)
+        if item is None:
+            break
+        value, start = item.value, item.value_start
+    return objects
 
 
 def _entry(file: ServersFile) -> dict[str, object]:
-    if file.one_list:
-        return {"type": "local", "command": list(COMMAND)}
-    return {"command": COMMAND[0], "args": list(COMMAND[1:])}
-
-
-def _data(text: str, file: ServersFile, what: str) -> Mapping[str, Any]:
-    data = parse(_plain(text, file), what)
-    if not isinstance(data, dict) or not isinstance(data.get(file.key, {}), dict):
-        raise RefusedError(f"{what} has no object `{file.key}`", hint="correct it there; nothing was changed")
-    return data
+    command = {"command": list(COMMAND)} if file.one_list else {"command": COMMAND[0], "args": list(COMMAND[1:])}
+    return {**file.more, **command}
 
 
 def _plain(text: str, file: ServersFile) -> str:

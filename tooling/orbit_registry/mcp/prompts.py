@@ -64,7 +64,7 @@ _REVIEW = """Say, with the file and line you saw it in:
 2. Is it clear to a reader who was not there: what was decided or learned, why, and what it costs?
 3. Does another record contradict it or say the same? Use `search` and `match`.
 4. Is its scope right: neither files it has nothing to do with, nor files it should name and does not?
-If it should change, propose that with `update` or `supersede`; a person decides."""
+If it should change, propose that with `add` and its id; a person decides."""
 
 
 def _learn(registry: Registry, caller: Caller, words: Words) -> str:

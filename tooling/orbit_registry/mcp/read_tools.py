@@ -40,7 +40,9 @@ def inside(registry: Registry, path: str) -> str:
 
 
 def search(call: ToolCall) -> ToolResult:
-    """Find records by words."""
+    """Find records by words; without words and scope, list them."""
+    if call.arguments.keys() <= {"kind", "limit", "all"}:
+        return list_records(call)
     registry = call.registry
     path = inside(registry, call.text("path")) if call.text("path") else None
     query = Query(
@@ -78,7 +80,8 @@ def list_records(call: ToolCall) -> ToolResult:
     registry = call.registry
     kind, status = call.text("kind"), call.text("status")
     feature, task, legacy_id = call.text("feature"), call.text("task"), call.text("legacy_id")
-    phases = call.words("phases") or (list(PHASES) if legacy_id else ["pending", "live"])
+    every = legacy_id or call.is_set("all")
+    phases = call.words("phases") or (list(PHASES) if every else ["pending", "live"])
     if kind and status and status not in (row := registry.workspace.kinds[kind]).statuses:
         raise UsageError(f"{row.with_article} has no status {status!r}", hint=f"statuses: {', '.join(row.statuses)}")
     records = [
@@ -196,10 +199,12 @@ def related(call: ToolCall) -> ToolResult:
 
 
 def match(call: ToolCall) -> ToolResult:
-    """Show the records that apply to paths or tags."""
+    """Show the records that apply to paths or tags, and what a new text of a file breaks."""
     paths = [inside(call.registry, path) for path in call.words("paths")]
     if not paths and not call.words("tags"):
-        raise UsageError("nothing to match", hint="name `paths` or `tags`; `list` lists every record")
+        raise UsageError("nothing to match", hint="name `paths` or `tags`; `search` with a `kind` lists all records")
+    if call.text("new_text") and len(paths) != 1:
+        raise UsageError("`new_text` is of one file", hint="name that file alone in `paths`")
     from orbit_registry.matching.match import texts
 
     matches = call.registry.match(
@@ -212,13 +217,21 @@ def match(call: ToolCall) -> ToolResult:
     answer_text = "\n".join([texts(listed) or "no record applies", *([f"omitted: {omitted}"] if omitted else [])])
     ids = [str(entry["id"]) for entry in data]
     following = [f'show {{"id": "{record_id}"}}' for record_id in ids[:1]]
-    return ToolResult({"matches": data, "omitted": omitted}, answer_text, next=following, paths=paths, record_ids=ids)
+    result = ToolResult({"matches": data, "omitted": omitted}, answer_text, following, paths, ids)
+    if not call.text("new_text"):
+        return result
+    check = _checked(call, paths[0], call.text("new_text"))
+    checked = {"matches": data, "omitted": omitted, "check": check.data}
+    return replace(result, data=checked, text=f"{answer_text}\n{check.text}", next=[*check.next, *following])
 
 
 def check_text(call: ToolCall) -> ToolResult:
     """Say which decisions a text breaks as the content of a file."""
-    path = inside(call.registry, call.text("path"))
-    rows = call.registry.check_text(path, call.text("text"))
+    return _checked(call, inside(call.registry, call.text("path")), call.text("text"))
+
+
+def _checked(call: ToolCall, path: str, text: str) -> ToolResult:
+    rows = call.registry.check_text(path, text)
     breaks = [row for row in rows if row.check and row.allowed is None]
     allowed = [row for row in rows if row.allowed is not None]
     notices = [row for row in rows if not row.check]

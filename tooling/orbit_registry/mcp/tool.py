@@ -116,11 +116,6 @@ class Tool:
     fixed: Mapping[str, object] = field(default_factory=dict)
     carries: bool = True
 
-    def listed_schema(self) -> dict[str, object]:
-        """Return the JSON Schema as a client lists it: a call may use all, a model's context is spared a third."""
-        properties = {name: _short(form) for name, form in self.properties.items() if name not in RARE}
-        return {**self.schema(), "properties": properties}
-
     def schema(self) -> dict[str, object]:
         """Return the JSON Schema of its arguments."""
         return {
@@ -137,16 +132,14 @@ OF_A_DOCUMENT = ("title", "date", "tasks", "feature", "deciders", "summary", "la
 WITHHELD = FIXED | {"freshness", "status_raw"}  # fields that no agent gives: they say who, when and in which state
 
 
-def text(description: str, *examples: str, longest: int = 2_000) -> Schema:
+def text(description: str, longest: int = 2_000) -> Schema:
     """Return the schema of a text."""
-    form = {"type": "string", "minLength": 1, "maxLength": longest}
-    return {**form, "description": description, "examples": list(examples)}
+    return {"type": "string", "maxLength": longest, "description": description}
 
 
-def words(description: str, *examples: str, most: int = 50) -> Schema:
+def words(description: str) -> Schema:
     """Return the schema of a list of short texts."""
-    entry = {"type": "string", "minLength": 1, "maxLength": 500}
-    return {"type": "array", "items": entry, "maxItems": most, "description": description, "examples": [list(examples)]}
+    return {"type": "array", "items": {"type": "string"}, "description": description}
 
 
 def number(description: str, default: int | None, most: int, least: int = 1) -> Schema:
@@ -165,10 +158,10 @@ def choice(description: str, *names: str) -> Schema:
     return {"type": "string", "enum": list(names), "description": description}
 
 
-ID = text("A record's id, or an earlier name of it.", "L-7k3fq", "ADR-0012", longest=300)
-PATHS = words("Files from the project's root; they need not exist.", "src/app.py")
-TAGS = words("Tags (scope.tags).", "network")
-TASK = text("The current task.", "TASK-12", longest=200)
+ID = text("A record's id, such as `ADR-0012`, or an earlier name of it.", 300)
+PATHS = words("Files from the project's root; they need not exist.")
+TAGS = words("Tags (scope.tags).")
+TASK = text("The current task.", 200)
 
 
 def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]:
@@ -182,7 +175,7 @@ def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]
         forms = {name: form for name, form in forms.items() if name in OF_A_DOCUMENT}
         axes = forms["scope"]["properties"]
         forms["scope"] = {**forms["scope"], "properties": {axis: axes[axis] for axis in ("paths", "tags")}}
-        forms["body"] = text("Context, Decision and Consequences as Markdown; name at least one cost.", longest=100_000)
+        forms["body"] = text("Context, Decision and Consequences as Markdown; name at least one cost.", 100_000)
     return forms
 
 
@@ -203,37 +196,13 @@ def fields_of_any(kinds: KindTable) -> Schema:
         optional = [name for name in names if name not in needed and (kind.in_document or name not in shared)]
         lines.append(f"{kind.name}: {', '.join(needed)} (needed){'; ' if optional else ''}{', '.join(optional)}")
     lines.append(f"All but decisions take {', '.join(shared)} too")
-    example = {"summary": "Retries need an idempotency key", "scope": {"paths": ["src/**"]}}
     description = "The record's fields, by its kind. " + ". ".join(lines) + "."
-    return {"type": "object", "description": description, "examples": [example]}
+    return {"type": "object", "description": description}
 
 
 _LEFT_OUT = frozenset(("$ref", "patternProperties", "pattern", "uniqueItems", "maxItems", "minLength"))
 """What a tool's schema does not repeat of a kind's: not every client follows references, a model reads none of the
 rest, and the record's own schema holds it to all of them when it is written."""
-
-
-RARE = frozenset(
-    {
-        "budget", "context_tags", "feature", "incident", "legacy_id", "model", "offset", "phases", "project",
-        "purpose", "seconds", "skip_reason", "sort", "task_class", "versions",
-    }
-)  # fmt: skip
-"""Arguments that a call may have and that no list names."""
-_LIMITS = frozenset(
-    ("default", "examples", "minLength", "maxLength", "maxItems", "minimum", "maximum", "exclusiveMinimum")
-)
-
-
-def _short(form: Any) -> Any:
-    if isinstance(form, list):
-        return [_short(entry) for entry in form]
-    if not isinstance(form, Mapping):
-        return form
-    parts = {name: _short(part) for name, part in form.items() if name not in _LIMITS and name != "properties"}
-    if "properties" in form:
-        parts["properties"] = {name: _short(part) for name, part in form["properties"].items()}
-    return parts
 
 
 def _inlined(form: Any, shared: Mapping[str, Any]) -> Any:

@@ -30,13 +30,15 @@ from orbit_registry.search.query import BUDGETS
 from orbit_registry.workspace.workspace import Workspace
 
 PREFIX = "orbit."
+LISTED = ("search", "show", "match", "brief", "add", "vote", "note", "fail", "retro", "queue", "run")
+"""The tools that a client lists; a call may name any other too."""
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "adr": ("add", "list"),
     "learning": ("add", "list", "show", "search", "update", "supersede", "vote"),
 }
 """Kind → the tools that have a name for it alone: `orbit.learning.add`. Those of `orbit.` alone serve every kind."""
 _CONFIRM = truth("Write it; without this the call shows the nearest records and writes nothing.")
-_PROJECT = text("The project, if the repository has several.", "billing", longest=200)
+_PROJECT = text("The project, if the repository has several.", 200)
 _LIMIT = number("Maximum number.", 20, 100)
 _ALL = truth("Also records that wait for review or are closed.")
 _PURPOSE = choice("prompt: for a task; plan: for planning the next run.", "prompt", "plan")
@@ -47,11 +49,18 @@ _RELATED = Tool(
      "direction": choice("Links from it, or links to it.", *DIRECTIONS)},
     read_tools.related, ["id"],
 )  # fmt: skip
+_MATCH = Tool(
+    "match", "Records for paths",
+    "List the records that apply to files or tags, with the glob that matches. Call it before you change a "
+    "file; with `new_text` it also says which decisions that text breaks.",
+    {"paths": PATHS, "new_text": text("The whole new text of one file.", LONGEST),
+     "tags": TAGS, "task": TASK, "project": _PROJECT, "all": _ALL, "limit": _LIMIT},
+    read_tools.match,
+)  # fmt: skip
 _CHECK_TEXT = Tool(
     "check_text", "Check a text",
     "Say which decisions a text breaks. Call it before you write the file.",
-    {"path": text("The file, from the root.", "src/app.py"),
-     "text": text("Its new text.", "import mysql", longest=LONGEST)},
+    {"path": text("The file, from the root."), "text": text("Its new text.", LONGEST)},
     read_tools.check_text, ["path", "text"],
 )  # fmt: skip
 _QUERY = Tool(
@@ -60,7 +69,7 @@ _QUERY = Tool(
     "evidence, legacy_ids, votes, freshness; views: vote_ranking, system_knowledge; macros: scope_match(path), "
     "search(text), ranked(), resolve_id(id). `DESCRIBE records` names columns.",
     {
-        "sql": text("One SELECT.", "SELECT id, title FROM records WHERE status = 'accepted'", longest=10_000),
+        "sql": text("One SELECT.", 10_000),
         "limit": number("Maximum number of rows.", 100, 1_000),
         "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": read_tools.MOST_SECONDS,
                     "default": read_tools.USUAL_SECONDS, "description": "Time limit."},
@@ -71,7 +80,7 @@ _WORK = (
     Tool(
         "note", "Note on work",
         "Note how a piece of work went, once at its end. After failed attempts it suggests what is worth keeping.",
-        {"text": text("What happened, in a sentence or two.", "Uploads fail without a retry key", longest=4_000),
+        {"text": text("What happened, in a sentence or two.", 4_000),
          "attempts": number("How often it was tried.", 1, 1_000),
          "errors": truth("There were errors on the way."), "failed": truth("It was given up."),
          "skip_reason": choice("Why there is nothing to note.", *NOTE_SKIPS), "task": TASK, "paths": PATHS,
@@ -81,17 +90,17 @@ _WORK = (
     Tool(
         "fail", "Mark a failed target",
         "Mark a target that failed after its last attempt, so that it is not retried for a week.",
-        {"target": text("type:project:id, or type:id.", "story:shop:S-1", longest=300),
-         "reason": text("Why it failed.", "the sandbox has no browser", longest=4_000),
+        {"target": text("type:project:id, or type:id.", 300),
+         "reason": text("Why it failed.", 4_000),
          "attempts": number("Attempts so far.", None, 1_000), "paths": PATHS},
         write_tools.fail, ["target", "reason"], reads_only=False,
     ),
     Tool(
         "retro", "Retro of a run",
         "Record the outcome of a loop, a session or an incident; it waits for a person's review.",
-        {"loop": text("The loop's id.", "L-17"), "session": text("The session's id."),
+        {"loop": text("The loop's id."), "session": text("The session's id."),
          "incident": text("The failure's id or target."), "project": _PROJECT,
-         "summary": text("What happened.", longest=4_000),
+         "summary": text("What happened.", 4_000),
          "worked": words("What worked."), "struggled": words("What did not work."),
          "durable_behavior": words("What will be done differently."), "recommendations": words("What should change."),
          "outcomes": {"type": "array", "maxItems": 500, "description": "Results of targets.", "items": {
@@ -109,15 +118,12 @@ _RUN = Tool(
     "its output.",
     {
         "id": ID,
-        "arguments": words("Arguments of the script.", "--verbose"),
+        "arguments": words("Arguments of the script."),
         "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 600, "default": 60,
                     "description": "Time limit."},
     },
     write_tools.run_script, ["id"], reads_only=False,
 )  # fmt: skip
-
-
-UNLISTED = ("related", "link")  # tools that can be called and that no list names
 
 
 def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
@@ -138,11 +144,11 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
             "search", "Search records",
             "Find records by words, the best first: id, score, title, snippet. `show` has the whole text.",
             {
-                "query": text("Words to look for; `tags` or `path` alone find all in scope.", "retry uploads"),
+                "query": text("Words to look for; without it, all in scope are listed."),
                 "kind": of_kind, "tags": TAGS,
-                "path": text("Only records that apply to this file, a path from the root.", "src/app.py"),
-                "versions": text("Only records for these versions.", "2,3"),
-                "context_tags": text("Tags that weigh more.", "reviewer,network=1.5"),
+                "path": text("Only records that apply to this file, a path from the root."),
+                "versions": text("Only records for these versions: `2,3`."),
+                "context_tags": text("Tags that weigh more: `reviewer,network=1.5`."),
                 "budget": choice("How deep to look.", *BUDGETS),
                 "limit": number("Maximum number.", None, 50), "all": _ALL,
             },
@@ -152,11 +158,11 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
             "list", "List records",
             "List records in short: id, kind, status and title.",
             {
-                "kind": of_kind, "status": text("Only with this status.", "accepted", longest=100),
+                "kind": of_kind, "status": text("Only with this status.", 100),
                 "phases": {"type": "array", "items": choice("A phase.", *PHASES), "maxItems": 3,
                            "description": "Pending, live or closed; without it, all but closed."},
-                "tags": TAGS, "feature": text("Only of this feature.", "search"), "task": TASK,
-                "legacy_id": text("Only the record that had this id before.", "project/ADR-006", longest=300),
+                "tags": TAGS, "feature": text("Only of this feature."), "task": TASK,
+                "legacy_id": text("Only the record that had this id before.", 300),
                 "sort": choice("Most voted for, changed last, or by id.", *ORDERS),
                 "limit": number("Maximum number.", 50, 200),
                 "offset": number("Number of records to skip.", 0, 1_000_000, 0),
@@ -166,12 +172,7 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
         Tool("show", "Show a record", "Show a record or, by `ID#CODE`, one chunk; says if it is stale.", {"id": ID},
              read_tools.show, ["id"]),
         _RELATED,
-        Tool(
-            "match", "Records for paths",
-            "List the records that apply to files or tags, with the glob that matches, in push order.",
-            {"paths": PATHS, "tags": TAGS, "task": TASK, "project": _PROJECT, "all": _ALL, "limit": _LIMIT},
-            read_tools.match,
-        ),
+        _MATCH,
         _CHECK_TEXT,
         Tool(
             "brief", "Brief for a task",
@@ -179,8 +180,8 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
             "Call it once a task, with the files and the words of the task.",
             {
                 "paths": PATHS, "tags": TAGS,
-                "text": text("The task in words.", "Retry failed uploads", longest=20_000), "task": TASK,
-                "agent": text("Your role; its categories select learnings.", "tester", longest=100),
+                "text": text("The task in words.", 20_000), "task": TASK,
+                "agent": text("Your role; its categories select learnings.", 100),
                 "project": _PROJECT,
                 "task_class": choice("The kind of work; without it, worked out from the words.", *CLASSES),
                 "purpose": _PURPOSE,
@@ -202,15 +203,16 @@ def _writing_tools(kinds: KindTable) -> list[Tool]:
     return [
         Tool(
             "add", "Propose a record",
-            f"Propose a record; it waits for a person's review. {twice}",
-            {"kind": writable, "fields": fields, "task": TASK, "confirm": _CONFIRM,
-             "distinct_from": words("Records that look alike but differ; also confirms.", "L-7k3fq")},
-            write_tools.add, ["kind", "fields"], reads_only=False,
+            "Propose a new record of a `kind`, or a change of the record `id`: one that waits is changed, an accepted "
+            f"one gets a proposed successor. A person reviews it. {twice}",
+            {"kind": writable, "id": text("Instead of `kind`: the record to change.", 300),
+             "fields": fields, "task": TASK, "confirm": _CONFIRM,
+             "distinct_from": words("Records that look alike but differ; also confirms.")},
+            write_tools.add, ["fields"], reads_only=False,
         ),
         Tool(
-            "update", "Change a proposal",
-            "Change fields of a record that waits for review: each replaces the old value, and null removes it. "
-            f"For an accepted record, propose another in its place. {twice}",
+            "update", "Change a record",
+            f"Change fields of a record that waits, or propose another in place of an accepted one. {twice}",
             {"id": ID, "fields": same, "confirm": _CONFIRM},
             write_tools.update, ["id", "fields"], reads_only=False,
         ),
@@ -224,7 +226,7 @@ def _writing_tools(kinds: KindTable) -> list[Tool]:
         Tool(
             "vote", "Vote for a record",
             "Say that an accepted record helped in a task; the same voter counts once a task.",
-            {"id": ID, "task": TASK, "model": text("Your model's name.", "model-1", longest=200)},
+            {"id": ID, "task": TASK, "model": text("Your model's name.", 200)},
             write_tools.vote, ["id", "task"], reads_only=False,
         ),
         Tool(
@@ -240,7 +242,7 @@ def _alias(tool: Tool, kind: Kind) -> Tool:
     properties = {name: form for name, form in tool.properties.items() if name != "kind"}
     required = [name for name in tool.required if name != "kind"]
     if tool.name == "add":
-        del properties["fields"]
+        del properties["fields"], properties["id"]
         properties = {**own_fields(kind, new=True), **properties}
         required = required_fields(kind)
     elif "fields" in properties:
@@ -259,8 +261,6 @@ def available_tools(workspace: Workspace | None = None) -> dict[str, Tool]:
 
 
 def listed_tools(*, aliases: bool = False, workspace: Workspace | None = None) -> list[Tool]:
-    """Return the tools that a client lists: each once, or with `aliases` also under its name for one kind."""
-    available = available_tools(workspace)
-    return [
-        tool for name, tool in available.items() if name not in UNLISTED and (aliases or not name.startswith(PREFIX))
-    ]
+    """Return the tools that a client lists, with `aliases` those for one kind too."""
+    available = available_tools(workspace).items()
+    return [tool for name, tool in available if name in LISTED or (aliases and name.startswith(PREFIX))]

@@ -98,7 +98,11 @@ def _append_once(current: object, entry: object) -> list[object]:
 
 
 def add(call: ToolCall) -> ToolResult:
-    """Propose a record: the first call shows similar ones, a confirmed one writes it."""
+    """Propose a record, or a change of one: the first call shows similar ones, a confirmed one writes it."""
+    if call.text("id"):
+        return update(call)
+    if not call.text("kind"):
+        raise UsageError("`kind` is missing", hint="name the `kind` of a new record, or the `id` of one to change")
     kind = call.registry.workspace.kinds[call.text("kind")]
     return _propose(call, kind, call_fields(kind, call, new=True))
 
@@ -115,10 +119,7 @@ def update(call: ToolCall) -> ToolResult:
         changed = change(call, record, lambda data: merged(data, changes), None if title is None else str(title))
         return _written_result(call, changed)
     if record.kind.in_document:
-        raise RefusedError(
-            f"{record.id} is {record.status.name}; an agent may not change it",
-            hint=f'propose another one with `supersede` {{"id": "{record.id}", "fields": {{"title": …}}}}',
-        )
+        return supersede(call)
     names = own_fields(record.kind).keys() - {"legacy_ids"}
     fields = {
         name: value for name, value in merged(record.data, changes).items() if name in names or name.startswith("x-")
@@ -154,7 +155,7 @@ def link(call: ToolCall) -> ToolResult:
     """Link a pending record to another."""
     record, to = _record_named(call, "id"), _record_named(call, "to")
     if record.phase != "pending":
-        hint = f"link from a record that waits, or propose another one: `supersede` {record.id}"
+        hint = f"link from a record that waits, or propose another one: `add` with the id {record.id}"
         raise RefusedError(f"{record.id} is {record.status.name}; an agent changes only what waits", hint=hint)
     if record.uid == to.uid:
         raise RefusedError(f"{record.id} can't be linked to itself", hint="name another record in `to`")
