@@ -24,6 +24,11 @@ It was once opened.
 import os
 '''
 
+SHORT = '''def f():
+    """Opened by all."""
+    g("Hi!")  # as it does
+'''
+
 
 @pytest.fixture
 def project(root: Path) -> Path:
@@ -34,6 +39,7 @@ def project(root: Path) -> Path:
     decide(root, {**MYSQL, "text": {"words": ["psycopg"]}, "fails": ["psycopg"]}, status="proposed", number=2)
     write(root, "src/a.py", OLD)
     write(root, "src/pool.py", DOCUMENTED)
+    write(root, "src/short.py", SHORT)
     bring_up_to_date(root)
     return root
 
@@ -60,6 +66,7 @@ TOLD = {
     "a line after one that is allowed": edit("x  # orbit: allow ADR-0001 because it is old\nconnect_mysql()\n"),
     "after the end of a docstring that has it": edit(
         'opened by connect_mysql.\n"""\nconnect_mysql()\n', 'opened.\n"""\n', "src/pool.py"),
+    "code after a docstring that ends on the line": edit('all."""; connect_mysql()', 'all."""', "src/short.py"),
     "after a docstring": edit('"""Connect."""\nconnect_mysql()\n'),
     "one more in a file that has one": edit("connect_mysql()\nconnect_mysql()\n", "connect_mysql()\n"),
 }  # fmt: skip
@@ -85,6 +92,11 @@ QUIET = {
     It was once opened by connect_mysql alone.
     '''
 """),
+    "a part of a line of a docstring": edit("once by connect_mysql", "once", "src/pool.py"),
+    "a part of a docstring in one line": edit("by connect_mysql.", "by all.", "src/short.py"),
+    "a part of a comment": edit("as connect_mysql does", "as it does", "src/short.py"),
+    "a part of a string": edit("connect_mysql!", "Hi!", "src/short.py"),
+    "the rest of a word": edit("connect_mysql_all", "all", "src/short.py"),
     "a line of a docstring": edit("It was opened by connect_mysql.", "It was once opened.", "src/pool.py"),
     "the end of a docstring, and another one": edit(
         'opened by connect_mysql.\n"""\ndef f():\n    """No connect_mysql."""\n', 'opened.\n"""\n', "src/pool.py"

@@ -11,15 +11,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+import yaml
 from tests.files import commit, configure, make_workspace, write, write_record
 
 from orbit_registry.checks.engine import CheckOutcome, update_baseline
 from orbit_registry.checks.report import render
 from orbit_registry.cli.main import run
+from orbit_registry.mcp import read_tools
+from orbit_registry.mcp.tool import Caller, ToolCall
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.repository.baseline import apply, baseline_of
+from orbit_registry.site.enforced import enforced_html
+from orbit_registry.snapshot.publication import publication_of
 
 Git = Callable[..., str]
 NO_PRINT = {
@@ -413,6 +419,35 @@ def test_a_check_has_one_name_in_every_report(project: Path) -> None:
     assert (row["check_name"], row["severity"], row["location"]["lines"]["begin"]) == (name, "critical", 5)
     assert [row["check"] for row in json.loads(render("json", outcome))["diagnostics"]] == [name]
     assert f"title={name}" in render("github", outcome)
+    registry = Registry.open(project)
+    answer = read_tools.check_text(ToolCall(registry, Caller(), {"path": "src/new.py", "text": "print(1)"}))
+    assert [row["check"] for row in answer.data["findings"]] == [name]
+    publication = publication_of(registry.workspace, registry.collection)
+    assert name in enforced_html(publication, registry.collection.records)
+
+
+REPORTS = yaml.safe_load((Path(__file__).parents[2] / "cases/enforce/report_schemas.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_has_the_form_of_its_standard(name: str, project: Path) -> None:
+    configure(project, "site: {base_url: 'https://example.org/why/'}\n")
+    update_baseline(Registry.open(project).workspace)
+    decide(project, {**NO_PRINT, "except": ["gone/**"]}, {**NO_JAR, "level": "advice"}, NO_PRINT, number=1)
+    decide(project, {**NO_PRINT, "text": {"regex": "("}}, number=2)
+    write(project, 'src/ü "x"\t%.py', "print(1)\nprint(2)  # orbit: allow ADR-0001 because it is a demo\n")
+    write(project, "src/bare.py", "print(1)  # orbit: allow ADR-0001\n# orbit: allow ADR-0001 because of old code\n")
+    (project / "a.jar").write_bytes(b"")
+    outcome = check(project)
+    assert outcome.allowed
+    assert outcome.baselined
+    assert {row.code for row in outcome.diagnostics} >= {"ORB1001", "ORB1003", "ORB1005", "ORB1006", "ORB1007"}
+    report = json.loads(render(name, outcome))
+    validator = jsonschema.Draft202012Validator(REPORTS[name], format_checker=jsonschema.FormatChecker())
+    assert [error.message for error in validator.iter_errors(report)] == []
+    rows = report if name == "gitlab" else report["runs"][0]["results"]
+    marks = [str(row.get("fingerprint") or row["partialFingerprints"]) for row in rows]
+    assert len(marks) == len({*marks}) > 5
 
 
 def test_advice_is_one_line_and_never_fails(project: Path) -> None:
@@ -484,7 +519,7 @@ def test_a_long_sum_hides_no_break_of_a_check_at_level_error(level: str, severit
     deep = {"kind": "call", "has": {"kind": "call", "stopBy": "end", "has": {"kind": "string", "stopBy": "end"}}}
     examples = {"passes": ["f(1)"], "fails": ["f(g('a'))"]}
     decide(project, {"id": "deep", "level": level, "pattern": {"language": "python", "rule": deep}, **examples})
-    write(project, "src/sum.py", "_ = " + "x + " * 400 + "x\nf(g('a'))\n")
+    write(project, "src/sum.py", "_ = " + "x + " * 600 + "x\nf(g('a'))\n")
     rows = [(row.code, row.severity) for row in check(project).diagnostics if row.code.startswith("ORB10")]
     assert rows == [("ORB1004", severity)]
 

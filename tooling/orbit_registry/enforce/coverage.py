@@ -86,7 +86,8 @@ def _classified(record: Record, tree: Tree) -> Classified:
     checks = checks_of(record)
     off = {check.number: reason for check in checks if (reason := _why_off(check, tree))}
     counted = [check for check in checks if check.number not in off]
-    pattern_checks = [check for check in counted if not check.is_reference and not _is_anchor(check, tree.paths)]
+    pattern_checks = [check for check in counted if not check.is_reference
+                      and not (check.must == "have" and sum(map(check.reads, tree.paths)) <= 1)]  # fmt: skip
     if any(check.level != "advice" for check in pattern_checks):
         name = "enforced"
     elif any(check.is_reference for check in counted):
@@ -108,8 +109,3 @@ def _why_off(check: DecisionCheck, tree: Tree) -> str:
     if not check.is_reference or not isinstance(check.finder, Survey):
         return ""
     return next((what for _, what in check.finder.find(tree, [*filter(check.covers, tree.paths)])), "")
-
-
-def _is_anchor(check: DecisionCheck, files: Sequence[str]) -> bool:
-    """Say whether a check only demands that one file has a text."""
-    return check.must == "have" and sum(map(check.reads, files)) <= 1

@@ -83,6 +83,10 @@ class CheckKind:
     make: Callable[[Fields, str], Finder | Survey]
     """Takes the fields and `not` or `have`; raises InvalidCheckError or NotRunError."""
     required: Sequence[str] = ()
+    forms: Sequence[str] = ()
+    """The fields of which a check has exactly one."""
+    demands: Sequence[str] | None = None
+    """Those of them that `must: have` goes with; None: all."""
     example_names: Sequence[str] = ()
     """Names of the files that its examples may be, if they don't say."""
     needs_all: bool = True
@@ -104,6 +108,15 @@ class CheckKind:
     def __post_init__(self) -> None:
         form = {"properties": dict(self.properties), "required": [*self.required], "additionalProperties": False}
         object.__setattr__(self, "schema", RecordSchema({"type": "object", **form}, Path(self.name)))
+
+    def finder(self, fields: Fields, must: str) -> Finder | Survey:
+        """Return what finds the matches of a check; raises InvalidCheckError and NotRunError."""
+        chosen = [name for name in self.forms if name in fields]
+        if self.forms and len(chosen) != 1:
+            raise InvalidCheckError(f"`{self.name}` has one of {', '.join(f'`{name}`' for name in self.forms)}")
+        if must == "have" and self.demands is not None and chosen[0] not in self.demands:
+            raise InvalidCheckError(f"`{chosen[0]}` says itself what must be: leave out `must`")
+        return self.make(fields, must)
 
 
 @cache

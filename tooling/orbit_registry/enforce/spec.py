@@ -144,7 +144,7 @@ class DecisionCheck:
         """What finds its matches; raises InvalidCheckError and NotRunError."""
         if self.kind is None:
             raise InvalidCheckError("the check has no kind")
-        return self.kind.make(self.body, self.must)
+        return self.kind.finder(self.body, self.must)
 
     @cached_property
     def problems(self) -> Sequence[SpecProblem]:
@@ -181,11 +181,11 @@ def checks_named(record: Record, name: str) -> list[DecisionCheck]:
 
 def check_named(record: Record, name: str) -> DecisionCheck:
     """Return a check of a record by its id, or the only one."""
-    first, *others = checks_named(record, name)
-    if others:
-        names = ", ".join(check.name for check in (first, *others))
+    checks = checks_named(record, name)
+    if len(checks) > 1:
+        names = ", ".join(check.name for check in checks)
         raise RecordNotFoundError(f"{record.id} has several checks: name one", hint=f"its checks: {names}")
-    return first
+    return checks[0]
 
 
 def _read(record: Record, number: int, entry: Mapping[str, Any], before: Sequence[object]) -> DecisionCheck:

@@ -40,7 +40,8 @@ def forbidden(index: "Index", arguments: "Payload", path: str, root: str, folder
             text = new[: max(MOST_SEARCHED // max(len(patterns), 1), LEAST_SEARCHED)]
             texts = {EXACT: (text, old), ANY_CASE: (text.casefold(), old.casefold())}
             present = [(number, pattern) for number, pattern in patterns if pattern[1:] in texts[pattern[0]][0]]
-            quotes = _quotes_before(root, file, new, old) if present else 0
+            head, quotes = _before(root, file, new, old) if present else ("", 0)
+            texts = {sign: (head + added, head + removed) for sign, (added, removed) in texts.items()}
             edit = _Edit(file, texts, quotes, MOST_HITS // max(len(present), 1) + 1)
             for number, pattern in present:
                 start, end = index.range_of(number)
@@ -92,16 +93,18 @@ class _Edit:
         return count
 
 
-def _quotes_before(root: str, file: str, new: str, old: str) -> int | None:
-    """Return how many quotes of docstrings a file has before an edit; None if that can't be told."""
-    if not file.endswith(_PYTHON):
-        return 0
+def _before(root: str, file: str, new: str, old: str) -> tuple[str, int | None]:
+    """Return the line on which an edit begins, up to there, and the quotes of docstrings in the file before that line.
+
+    None instead of a number: that can't be told.
+    """
     content = readable_content(f"{root}/{file}", LONGEST_FILE).decode("utf-8", "replace").replace("'''", _QUOTES)
     for text in (old, new):  # after the edit the file has the new one
         start = content.find(text) if text else -1
         if start >= 0:
-            return content.count(_QUOTES, 0, start)
-    return None if new.count(_QUOTES) % 2 else 0
+            line = content.rfind("\n", 0, start) + 1
+            return content[max(line, start - LONGEST_HEAD) : start], content.count(_QUOTES, 0, line)
+    return "", None if new.count(_QUOTES) % 2 else 0
 
 
 def _add_break(breaks: "Breaks", index: "Index", hit: int, pattern: str, edit: _Edit) -> None:

@@ -8,16 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from orbit_registry.enforce.kind import (
-    WORDS,
-    CheckKind,
-    Fields,
-    Finder,
-    InvalidCheckError,
-    Match,
-    UnreadableError,
-    match_at,
-)
+from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, Finder, Match, UnreadableError, match_at
 from orbit_registry.enforce.kinds.path import parse
 from orbit_registry.enforce.syntax import comments_and_strings
 from orbit_registry.formats.globs import Glob, matches
@@ -28,10 +19,6 @@ _NAME_ALONE = re.compile(r"\s*(@?[A-Za-z][\w./:@-]*)\s*")  # an example; no mani
 
 
 def _make(fields: Fields, must: str) -> Finder:
-    if ("of" in fields) == ("only" in fields):
-        raise InvalidCheckError("`dependency` has either `of` or `only`")
-    if "only" in fields and must == "have":
-        raise InvalidCheckError("`must: have` goes with `of`; `only` says itself what is allowed")
     globs = [parse(_plain(text)) for text in fields.get("of") or fields["only"]]
 
     def find(path: str, text: str) -> Iterator[Match]:
@@ -189,6 +176,8 @@ KIND = CheckKind(
     name="dependency",
     properties={"of": WORDS, "only": WORDS},
     make=_make,
+    forms=("of", "only"),
+    demands=("of",),
     example_names=("requirements.txt", "package.json", "pyproject.toml"),
     needs_all=False,
     everywhere=lambda fields: True,

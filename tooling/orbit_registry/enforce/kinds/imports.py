@@ -43,6 +43,7 @@ _SEPARATORS = {"rust": "::", "php": "\\", **dict.fromkeys(_DOTTED, ".")}
 _KEYWORDS = re.compile(r"\A\s*(?:(?:pub(?:\([^)]*\))?|import|use|using|static|global|function|const)\s+)*")
 _QUOTED = re.compile(r"['\"`<]([^'\"`>\n]+)['\"`>]")
 _RENAMED = re.compile(r"\s+as\s+.*|\s*=>.*|;.*", re.DOTALL)
+_TYPES_ALONE = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 _TYPES = re.compile(r"(?:import|export)\s+(?:type\b|\{\s*type\s[^,}]*(?:,\s*type\s[^,}]*)*,?\s*\})")
 
 
@@ -99,9 +100,7 @@ def _spellings(names: Sequence[str], separator: str) -> Iterator[str]:
 @lru_cache(maxsize=2)  # several checks look at one file in a row
 def _imports(path: str, text: str, language: str, types: bool) -> Sequence[tuple[list[str], int, int]]:
     """Return the names that each import of a file may mean, and its offsets."""
-    if language == "python":
-        return list(_python(path, text, types))
-    return list(_other(path, text, language, types))
+    return [*(_python(path, text, types) if language == "python" else _other(path, text, language, types))]
 
 
 def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
@@ -121,7 +120,7 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
     nodes: list[ast.AST] = [tree]
     while nodes:
         node = nodes.pop()
-        if isinstance(node, ast.If) and not types and _is_type_checking(node.test):
+        if isinstance(node, ast.If) and not types and ast.unparse(node.test) in _TYPES_ALONE:
             nodes += node.orelse
             continue
         nodes += ast.iter_child_nodes(node)
@@ -141,27 +140,15 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
         yield names, offset(node.lineno, node.col_offset), end
 
 
-def _is_type_checking(test: ast.expr) -> bool:
-    match test:
-        case ast.Name("TYPE_CHECKING") | ast.Attribute(ast.Name("typing"), "TYPE_CHECKING"):
-            return True
-    return False
-
-
 def _other(path: str, text: str, language: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
     for node in parsed(text, language).find_all(config={"rule": RULES[language]}):
         statement, span = node.text(), node.range()
         if not types and _TYPES.match(statement):
             continue
-        names = [_absolute(name, path) for name in _QUOTED.findall(statement)[-1:]] or _names(statement)
+        names = _QUOTED.findall(statement)[-1:] or _names(statement)
+        if names[0].startswith("."):
+            names = [f"/{posixpath.normpath(posixpath.join(posixpath.dirname(path), names[0]))}"]
         yield names, span.start.index, span.end.index
-
-
-def _absolute(name: str, path: str) -> str:
-    if not name.startswith("."):
-        return name
-    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
-    return f"/{joined}"
 
 
 def _names(statement: str) -> list[str]:

@@ -12,8 +12,6 @@ _PLACE = re.compile(r"\{(folder|stem|name)\}")
 
 
 def _make(fields: Fields, must: str) -> Survey:
-    if must == "have":
-        raise InvalidCheckError("`pair` says itself what must be: leave out `must`")
     shapes = [_shape(text) for text in fields["with"]]
 
     def find(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -53,5 +51,11 @@ def _shape(text: str) -> tuple[str, str, str]:
 
 
 KIND = CheckKind(
-    name="pair", properties={"with": WORDS}, required=("with",), make=_make, needs_tree=True, hint="add the file"
+    name="pair",
+    properties={"with": WORDS},
+    make=_make,
+    forms=("with",),
+    demands=(),
+    needs_tree=True,
+    hint="add the file",
 )

@@ -9,13 +9,8 @@ _FORMS = ("of", "only", "named")
 
 
 def _make(fields: Fields, must: str) -> Survey:
-    forms = [name for name in _FORMS if name in fields]
-    if len(forms) != 1:
-        raise InvalidCheckError("`path` has one of `of`, `only` and `named`")
-    (form,) = forms
-    if form != "of" and must == "have":
-        raise InvalidCheckError(f"`must: have` goes with `of`; `{form}` says itself what is allowed")
-    globs = [parse(text) for text in fields[form]]
+    ((form, texts),) = fields.items()
+    globs = [parse(text) for text in texts]
 
     def find(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, str]]:
         if must == "have":
@@ -44,6 +39,8 @@ KIND = CheckKind(
     name="path",
     properties=dict.fromkeys(_FORMS, WORDS),
     make=_make,
+    forms=_FORMS,
+    demands=("of",),
     needs_all=False,
     everywhere=lambda fields: "of" in fields,
 )

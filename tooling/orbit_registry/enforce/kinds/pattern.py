@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from math import comb
+from typing import Any, NamedTuple
 
 from orbit_registry.enforce.kind import CheckKind, Fields, Finder, InvalidCheckError, Match, NotRunError, match_at
 from orbit_registry.enforce.syntax import EXTENSIONS, SAME_PATTERNS, language_of
@@ -11,15 +12,11 @@ from orbit_registry.formats.untrusted import cut
 
 NO_AST_GREP = "code patterns need ast-grep: install `orbit-registry[enforce]`"
 MOST_BRACKETS = 2_000  # in one another: errors in a text take quadratic time
-DEEPEST = (1 << 30, 2_000, 280, 100)
-"""Levels that a tree may have, by the relations in one another that a rule looks for at any distance.
-
-Each such relation raises the power of the time: 5 of them take 13 s on 60 nested calls, these limits 1 s.
-"""
-_LONGEST_LEAF = 40  # characters: nodes below it add few levels
-_MOST_EXAMINED = 10_000  # nodes: one in a line of 1 MB takes 40 µs
+MOST_STEPS = 60_000_000  # take 1 to 2 s
+_STEPS_BESIDE = 10  # a step to a node beside takes as long as so many up or down
 _MOST_PARTS = 1_000  # of a rule with its utils put in: each node may be compared with all of them
-_RELATIONS = ("has", "inside", "precedes", "follows")
+MOST_RELATIONS = 3
+_UP, _BESIDE = ("has", "inside"), ("precedes", "follows")
 _LONGEST_REASON = 200
 _WORD = re.compile(r"\$*\w{3,}")
 _BRACKET = re.compile(r"[\[({})\]]")
@@ -37,24 +34,25 @@ def parsed(text: str, language: str) -> Any:
     return SgRoot(text, language).root()
 
 
-def check_levels(root: Any, most: int) -> None:
-    """Refuse a tree with more levels than a rule searches in bounded time; a sum of many parts has as many."""
-    pending, examined = [(root, 1)], 0
+def check_steps(root: Any, up: int, beside: int) -> None:
+    """Refuse a tree in which a rule compares too many nodes.
+
+    So many of its relations in one another go from a node to all above or below it, and to all beside it.
+    """
+    pending, steps = [(root, 1, 0)], 0
     while pending:
-        node, level = pending.pop()  # the deepest first
-        if level > most:
-            raise NotRunError(f"more than {most:,} levels of syntax, too many for the relations of the rule")
-        children = node.children()[: _MOST_EXAMINED - examined]
-        examined += len(children)
-        for child in children:
-            span = child.range()
-            if span.end.index - span.start.index > _LONGEST_LEAF:
-                pending.append((child, level + 1))
+        node, level, furthest = pending.pop()
+        children = node.children()
+        above = comb(level, up)
+        for number, child in enumerate(children):
+            distance = max(number, furthest) if up and beside else 0
+            pending.append((child, level + 1, distance))
+            steps += above * (_STEPS_BESIDE * comb(number, beside) + distance**beside if beside else 1)
+        if steps > MOST_STEPS:
+            raise NotRunError("its syntax is too deep, or too much is side by side, for the relations of the rule")
 
 
 def _make(fields: Fields, must: str) -> Finder:
-    if ("find" in fields) == ("rule" in fields):
-        raise InvalidCheckError("`pattern` has either `find` or `rule`")
     language = fields["language"]
     languages = SAME_PATTERNS.get(language, (language,))
     if "find" in fields:
@@ -67,7 +65,7 @@ def _make(fields: Fields, must: str) -> Finder:
         raise
     except Exception as error:  # ast-grep raises plain ones  # noqa: BLE001
         raise InvalidCheckError(f"ast-grep can't read the pattern: {_reason(str(error))}") from None
-    relations = _relations(config)
+    up, beside = _relations(config)
     literals = [word for word in _WORD.findall(fields.get("find", "")) if not word.startswith("$")]
     needle = max(literals, key=len, default="")
 
@@ -75,8 +73,8 @@ def _make(fields: Fields, must: str) -> Finder:
         if needle and needle not in text:
             return
         root = parsed(text, language_of(path) or language)
-        if relations:
-            check_levels(root, DEEPEST[relations])
+        if up or beside:
+            check_steps(root, up, beside)
         for node in root.find_all(config=config):
             span = node.range()
             yield match_at(text, span.start.index, span.end.index)
@@ -90,37 +88,54 @@ def _reason(message: str) -> str:
     return cut(" ".join(lines[-1].split()).rstrip(".") if lines else "no reason given", _LONGEST_REASON)
 
 
-def _relations(config: Fields) -> int:
-    """Return how many relations at any distance are in one another; refuse a rule without a bound on its time."""
+def _relations(config: Fields) -> tuple[int, int]:
+    """Return how many relations up or down, and to nodes beside, are in one another; refuse a rule without a bound."""
     rules = [config["rule"], *config.get("constraints", {}).values()]
     try:
-        relations, parts = _size(rules, dict(config.get("utils", {})))
+        size = _size(rules, dict(config.get("utils", {})))
     except RecursionError:
-        relations, parts = 0, _MOST_PARTS + 1
-    if relations >= len(DEEPEST):
-        raise InvalidCheckError(f"more than {len(DEEPEST) - 1} relations with `stopBy` in one another take too long")
-    if parts > _MOST_PARTS:
+        size = _Size(parts=_MOST_PARTS + 1)
+    if size.far > MOST_RELATIONS:
+        raise InvalidCheckError(f"more than {MOST_RELATIONS} relations with `stopBy` in one another take too long")
+    if size.parts > _MOST_PARTS:
         raise InvalidCheckError(f"a rule of more than {_MOST_PARTS:,} parts, with its utils put in, takes too long")
-    return relations
+    return size.up, size.beside
 
 
-def _size(rule: object, utils: dict[str, Any]) -> tuple[int, int]:
-    """Return the relations at any distance in one another and the parts of a rule; sizes replace rules in `utils`."""
-    if not isinstance(rule, dict):
-        rows = [_size(part, utils) for part in rule] if isinstance(rule, list) else []
-        return max((relations for relations, _ in rows), default=0), sum(parts for _, parts in rows)
-    name = str(rule.get("matches", ""))
-    if (util := utils.get(name, (0, 0))) is None:  # deep code would overflow the stack and end the process
+class _Size(NamedTuple):
+    """The parts of a rule, and how many of its relations at any distance are in one another."""
+
+    parts: int = 0
+    far: int = 0
+    up: int = 0
+    beside: int = 0
+
+
+def _size(rule: object, utils: dict[str, Any]) -> _Size:
+    """Return the size of a rule; sizes replace rules in `utils`."""
+    if isinstance(rule, list):
+        sizes = [_size(part, utils) for part in rule]
+    elif isinstance(rule, dict):
+        sizes = [_Size(1), _size_of_util(str(rule.get("matches", "")), utils)]
+        for key, part in rule.items():
+            parts, far, up, beside = _size(part, utils)
+            is_far = isinstance(part, dict) and part.get("stopBy", "neighbor") != "neighbor"
+            is_up, is_beside = is_far and key in _UP, (is_far and key in _BESIDE) or key == "nthChild"
+            sizes.append(_Size(parts, far + (is_far and key in (*_UP, *_BESIDE)), up + is_up, beside + is_beside))
+    else:
+        sizes = []
+    deepest = (max((size[field] for size in sizes), default=0) for field in (1, 2, 3))
+    return _Size(sum(size.parts for size in sizes), *deepest)
+
+
+def _size_of_util(name: str, utils: dict[str, Any]) -> _Size:
+    size = utils.get(name, _Size())
+    if size is None:  # deep code would overflow the stack and end the process
         raise InvalidCheckError(f"`{cut(name, _LONGEST_REASON)}` of `utils` is recursive")
-    if isinstance(util, dict):
+    if not isinstance(size, _Size):
         utils[name] = None
-        utils[name] = util = _size(util, utils)
-    most, total = util[0], util[1] + 1
-    for key, part in rule.items():
-        is_far = key in _RELATIONS and isinstance(part, dict) and part.get("stopBy", "neighbor") != "neighbor"
-        relations, parts = _size(part, utils)
-        most, total = max(most, is_far + relations), total + parts
-    return most, total
+        utils[name] = size = _size(size, utils)
+    return size
 
 
 def _depth(text: str) -> int:
@@ -141,6 +156,7 @@ KIND = CheckKind(
         "utils": {"type": "object"},
     },
     required=("language",),
+    forms=("find", "rule"),
     make=_make,
     library="ast-grep-py",
 )

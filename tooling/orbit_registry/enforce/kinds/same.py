@@ -7,8 +7,6 @@ from orbit_registry.enforce.kind import FILE_LIMIT, CheckKind, Fields, InvalidCh
 
 
 def _make(fields: Fields, must: str) -> Survey:
-    if must == "have":
-        raise InvalidCheckError("`same` says itself what must be: leave out `must`")
     shapes: Mapping[str, str] = fields["of"]
     if len(shapes) < 2:
         raise InvalidCheckError("`same` names two files or more")
@@ -48,8 +46,9 @@ KIND = CheckKind(
             "additionalProperties": {"type": "string", "maxLength": 200, "pattern": r"\S\s*\{\}"},
         },
     },
-    required=("of",),
     make=_make,
+    forms=("of",),
+    demands=(),
     everywhere=lambda fields: True,
     needs_tree=True,
     hint="state the same value in each file",

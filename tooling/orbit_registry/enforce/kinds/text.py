@@ -18,8 +18,6 @@ from orbit_registry.enforce.syntax import comments_and_strings, part_at
 
 def _make(fields: Fields, must: str) -> Finder:
     where = fields.get("where", "code")
-    if ("words" in fields) == ("regex" in fields):
-        raise InvalidCheckError("`text` has either `words` or `regex`")
     spans = _words(fields["words"], fields.get("ignore_case", False)) if "words" in fields else _regex(fields)
 
     def find(path: str, text: str) -> Iterator[Match]:
@@ -81,4 +79,5 @@ KIND = CheckKind(
         "where": {"enum": ["code", "comment", "string", "any"]},
     },
     make=_make,
+    forms=("words", "regex"),
 )
