@@ -420,7 +420,7 @@ def test_a_check_has_one_name_in_every_report(project: Path) -> None:
     assert [row["check"] for row in json.loads(render("json", outcome))["diagnostics"]] == [name]
     assert f"title={name}" in render("github", outcome)
     registry = Registry.open(project)
-    answer = read_tools.check_text(ToolCall(registry, Caller(), {"path": "src/new.py", "text": "print(1)"}))
+    answer = read_tools.check_text(ToolCall(registry, Caller("test", "s1"), {"path": "src/new.py", "text": "print(1)"}))
     assert [row["check"] for row in answer.data["findings"]] == [name]
     publication = publication_of(registry.workspace, registry.collection)
     assert name in enforced_html(publication, registry.collection.records)

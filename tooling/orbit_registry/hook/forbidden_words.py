@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     Breaks = dict[int, tuple[str, str, str]]
 
 MOST_WORDS = 1_000  # of all checks together
-MOST_SEARCHED, LEAST_SEARCHED = (
-    16_000_000,
-    20_000,
-)  # characters, counted for each word, take 10 ms; of one text at least
+MOST_SEARCHED, LEAST_SEARCHED = 16_000_000, 20_000  # characters: for all words, in 10 ms; of one text at least
 MOST_HITS, LONGEST_HEAD = 1_000, 500  # hits of all words that are counted, characters read before each
 GROUP = "\x1d"  # separator of the globs of a check
 EXACT, ANY_CASE = "=", "~"  # prefixes of a word
