@@ -35,6 +35,28 @@ def test_a_run_with_a_changing_file_is_not_cached(workspace: Path) -> None:
     assert codes(check(workspace)) == ["ORB305"]
 
 
+def test_unchanged_documents_are_not_parsed_again_nor_their_pairs_compared(workspace: Path, learning: Learning) -> None:
+    def refuse(*_parameters: object) -> object:
+        raise AssertionError("not stored")
+
+    texts = {"0001-queue.md": "We use a queue.", "0002-log.md": "We keep a log."}
+    for name, text in texts.items():
+        file = workspace / "docs/adr" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# {name[:4]}. {text}\n\n- Status: accepted\n\n## Decision\n\n{text}\n", "utf-8")
+    for record_id in ("L-7k3fq", "L-8k3fq"):
+        learning(record_id, "Jobs run twice when the queue restarts")
+    first = check(workspace)
+    assert codes(first) == ["ORB601", "ORB702", "ORB702"]
+
+    (workspace / "new.py").touch()
+    cache = open_workspace(workspace).cache
+    stored = cache.files("documents", workspace, [f"docs/adr/{name}" for name in texts], refuse)
+    assert [value.value is not None for value in stored.values()] == [True, True]
+    assert cache.recall("check", collect_inputs(open_workspace(workspace), None, datetime.now(UTC)).key) is None
+    assert check(workspace).diagnostics == first.diagnostics
+
+
 def test_no_answer_that_the_clock_changes_is_cached(workspace: Path, learning: Learning) -> None:
     noon = datetime(2026, 11, 22, 12, tzinfo=UTC)
     learning("L-7k3fq", "It holds until noon", more=f"freshness: {{expires_at: {noon:%Y-%m-%dT%H:%M:%SZ}}}\n")

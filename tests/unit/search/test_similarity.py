@@ -96,6 +96,13 @@ def test_a_pair_at_the_threshold_is_found() -> None:
         assert pair in pair_scores(texts, cosine_of_pair)
 
 
+def test_long_texts_of_many_rare_words_are_found() -> None:
+    words = [f"word{'abcdefghij'[number % 10]}{'klmnopqrst'[number // 10 % 10]}{chr(97 + number // 100)}ing"
+             for number in range(1200)]  # fmt: skip
+    texts = {"a": " ".join(words[:700]), "b": " ".join(words[100:800]), "c": " ".join(words[700:])}
+    assert [(pair.a, pair.b) for pair in similar_pairs(texts, 0.5)] == [("a", "b")]
+
+
 def test_equal_texts_score_one() -> None:
     texts = {"a": "Hold the lock while you write, write", "b": "write lock while hold! WRITE", "c": "x"}
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
@@ -23,7 +23,15 @@ from orbit_registry.operations.citations import CitedId, cited_by, cited_in
 from orbit_registry.operations.freshness.evaluate import Dependencies, FreshnessReport, evidence_kinds, probe
 from orbit_registry.operations.glob_counts import Edits, recent_edits
 from orbit_registry.repository.baseline import read_baseline
-from orbit_registry.repository.documents import Document, Documents, decision_paths, load_document, prose_in, with_prose
+from orbit_registry.repository.documents import (
+    Document,
+    Documents,
+    decision_paths,
+    load_document,
+    prose_in,
+    row_of_document,
+    with_prose,
+)
 from orbit_registry.repository.inherited import copy_digest
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
@@ -73,6 +81,8 @@ class CheckContext:
     """Returns the edits by which the breadth of scopes is measured."""
     approvals: Callable[[Sequence[Record]], Iterable[Unproved]] = lambda records: ()
     """Returns the live records whose approval is required and not proved."""
+    memo: Callable[[str, str, Callable[[], object]], Any] = lambda namespace, key, make: make()
+    """Returns the value stored under a key of a namespace, else what the function makes."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """The digest of the copy of each source that records are inherited from."""
     authority: str | None = None
@@ -350,9 +360,11 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
     """Return the context of the checks."""
     files = files or Files(inputs)
     workspace, collection = inputs.workspace, inputs.reading.collection
-    paths = sorted(inputs.documents)
-    by_path = {path: Document(path, text) for path in paths if (text := files(path)) is not None}
-    problems = (load_document(workspace, path) for path in paths if path not in by_path)
+    texts = {path: text for path in sorted(inputs.documents) if (text := files(path)) is not None}
+    states = workspace.cache.files("documents", workspace.root, texts, row_of_document, limit=DOCUMENT_LIMIT)
+    rows = {path: state.value for path, state in states.items() if state.sha256 == inputs.texts[path].sha256}
+    by_path = {path: Document(path, text, rows.get(path)) for path, text in texts.items()}
+    problems = (load_document(workspace, path) for path in sorted(inputs.documents - by_path.keys()))
     unread = tuple(problem for problem in problems if isinstance(problem, Diagnostic))
     documents = Documents(by_path, unread)
     records = RecordSet(with_prose(record, prose_in(documents, files), files) for record in collection.records)
@@ -370,6 +382,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         renames=partial(_renames, workspace),
         edits=partial(recent_edits, workspace, inputs.facts.tracked or ()),
         approvals=partial(_approvals, workspace, inputs.facts),
+        memo=workspace.cache.memo,
         copies=_copies(inputs),
     )
 

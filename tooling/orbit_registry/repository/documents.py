@@ -10,20 +10,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.formats.adr.model import NO_OPTIONS, Options, RejectedOption
+from orbit_registry.formats.adr.model import NO_OPTIONS, AdrFile, Options, RejectedOption
 from orbit_registry.formats.markdown import is_markdown, parse_markdown
+from orbit_registry.formats.position import Span
 from orbit_registry.model.diagnostic import Diagnostic, from_error
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, Folders, document_text, inside, read_text, walk
+from orbit_registry.workspace.cache import row_reader, to_row
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, Folders, decode, document_text, inside, read_text, walk
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.formats.adr.model import AdrDocument, AdrFile
-    from orbit_registry.formats.position import Span
+    from orbit_registry.formats.adr.model import AdrDocument
 
 LOG_NAME = "4_decisions.md"
 _NO_DECISIONS = frozenset({ORBIT, "_templates", "templates"})
@@ -64,10 +65,13 @@ class Document:
 
     path: str
     text: str
+    row: Sequence[Any] | None = None  # `row_of_document`, where the cache has it
 
     @cached_property
     def file(self) -> AdrFile:
         """The parsed decisions."""
+        if self.row is not None:
+            return cast("AdrFile", row_reader(AdrFile)(self.row[0]))
         from orbit_registry.formats.adr.reader import read_document  # slow to import
 
         return read_document(self.text, self.path)
@@ -90,22 +94,24 @@ class Document:
         return matches[0] if matches else (entries[0] if len(entries) == 1 and self.file.format != "log" else None)
 
     @cached_property
-    def _only(self) -> Span | None:
+    def only_span(self) -> Span | None:
+        """The span of the prose, where the document surely is one decision."""
+        if self.row is not None:
+            return cast("Span | None", row_reader(Span | None)(self.row[1]))
         from orbit_registry.formats.adr.reader import single_span
 
         return single_span(self.text, self.path)
 
     def locate(self, heading: str | None) -> tuple[int, tuple[int, int]] | None:
         """Return the start of a decision and the span of its prose."""
-        if heading is None and self._only is not None:
-            return 0, (self._only.start, self._only.end)
+        if heading is None and self.only_span is not None:
+            return 0, (self.only_span.start, self.only_span.end)
         entry = self.entry(heading)
         return None if entry is None else (entry.span.start, entry_span(entry))
 
     def options(self, position: tuple[int, tuple[int, int]]) -> Options:
         """Return the options that the decision at a position from `locate` states."""
         from orbit_registry.formats.adr.options import read_options
-        from orbit_registry.formats.position import Span
 
         return read_options(parse_markdown(self.text), Span(*position[1]))
 
@@ -113,6 +119,15 @@ class Document:
         """Return the prose at a position from `locate`."""
         start, end = position[1]
         return self.text[start:end].strip("\r\n")
+
+
+def row_of_document(path: str, content: bytes) -> Sequence[Any] | None:
+    """Return what the cache stores of a document: its decisions and its only span; None if it is no text."""
+    try:
+        document = Document(path, decode(content, path))
+    except OrbitError:
+        return None
+    return [to_row(document.file), to_row(document.only_span)]
 
 
 @dataclass(frozen=True, slots=True)

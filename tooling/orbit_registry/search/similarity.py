@@ -136,9 +136,7 @@ class _Candidates:
         self._keys = sorted(texts)
         self._positions = {key: position for position, key in enumerate(self._keys)}
         self._all = (1 << len(self._keys)) - 1
-        least = max(math.floor(threshold * threshold * (1 - _SLACK) * (1 << _SCALE_BITS)), 1)
-        missing = (1 << _SCALE_BITS) - least  # counts start there, so that enough is an overflow
-        self._start = [self._all if missing >> rank & 1 else 0 for rank in range(_SCALE_BITS)]
+        self._least = threshold * threshold * (1 - _SLACK) * (1 << _SCALE_BITS)
         needed = frozenset(chain.from_iterable(texts[key] for key in keys))
         columns: defaultdict[str, bytearray] = defaultdict(lambda: bytearray(len(self._keys) // 8 + 1))
         for position, key in enumerate(self._keys):
@@ -148,10 +146,16 @@ class _Candidates:
 
     def of(self, key: str, vector: Vector, *, before: bool) -> list[str]:
         """Return the keys of the texts that may be like one; with `before`, of those before it alone."""
-        position = self._positions[key]
-        digits, reached = [*self._start], 0
+        position, least, shares = self._positions[key], self._least, list[tuple[str, int]]()
         for term, weight in vector.weights.items():
-            units = math.ceil(weight * weight / vector.norm * (1 << _SCALE_BITS))
+            share = weight * weight / vector.norm * (1 << _SCALE_BITS)
+            if share < 1 and least > self._least / 2:  # common words: not to count them takes half the time
+                least -= share
+            else:
+                shares.append((term, math.ceil(share)))
+        missing = (1 << _SCALE_BITS) - max(math.floor(least), 1)  # counts start there, so that enough is an overflow
+        digits, reached = [self._all if missing >> rank & 1 else 0 for rank in range(_SCALE_BITS)], 0
+        for term, units in shares:
             carried = self._columns[term]
             for rank in range((units - 1).bit_length(), _SCALE_BITS):  # a share is rounded up to a power of two
                 digits[rank], carried = digits[rank] ^ carried, digits[rank] & carried

@@ -8,10 +8,11 @@ import sqlite3
 import time
 import weakref
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast, get_args, get_origin, get_type_hints
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.secrets import has_secret
@@ -243,6 +244,24 @@ def _checksum(key: object, text: object) -> float:
     if not isinstance(key, str) or not isinstance(text, str):
         return float("nan")
     return zlib.crc32(text.encode(), zlib.crc32(key.encode()))
+
+
+def to_row(value: Any) -> Any:
+    """Return a value of dataclasses and tuples as lists, which JSON stores; `row_reader` gives what reads them."""
+    parts = [getattr(value, field.name) for field in fields(value)] if is_dataclass(value) else value
+    return list(map(to_row, parts)) if isinstance(parts, list | tuple) else value
+
+
+@cache
+def row_reader(kind: Hashable) -> Callable[[Any], Any]:
+    """Return the function that makes a value of a type from its row."""
+    if is_dataclass(kind):
+        readers = [row_reader(part) for part in get_type_hints(kind).values()]
+        return lambda row: cast("Any", kind)(*[read(part) for read, part in zip(readers, row, strict=True)])
+    read = next((row_reader(cast("Hashable", part)) for part in get_args(kind) if is_dataclass(part)), None)
+    if get_origin(kind) is tuple:
+        return lambda rows: tuple(rows if read is None else map(read, rows))
+    return lambda row: row if read is None or row is None else read(row)
 
 
 def digest(*parts: object) -> str:

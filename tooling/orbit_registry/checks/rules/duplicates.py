@@ -11,7 +11,8 @@ from orbit_registry.checks.duplicates import FEWEST_TO_ERR, error_threshold, is_
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import Record
-from orbit_registry.search.similarity import Contrast, Words, contrast, normalised, similar_pairs
+from orbit_registry.search.similarity import Contrast, Pair, Words, contrast, normalised, similar_pairs
+from orbit_registry.workspace.cache import digest, row_reader, to_row
 
 MOST_NAMED = 3
 """So many of those that say nearly the same are named for a record: of documents made alike each is near all others."""
@@ -98,13 +99,20 @@ def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
         words_of = cache(lambda path: Words.of(context.wordings[path]))
         least = error_threshold(upper, is_enough=len(records) >= FEWEST_TO_ERR)
         texts = {path: context.wordings[path] for path in alone}
-        for pair in similar_pairs(texts, context.config.duplicates["warning"]):
+        for pair in _similar_pairs(context, f"pairs {records[0].kind.name}", texts):
             if not is_settled(context, alone[pair.a], alone[pair.b]):
                 record, neighbour = _blamed_first(context, alone[pair.a], alone[pair.b])
                 may_be_error = pair.score >= least and _can_be_error(context, record)
                 pairs[record.path].append(_Pair(record, neighbour, pair.score, may_be_error, words_of))
         for of_record in pairs.values():
             yield from _nearest(context, of_record)
+
+
+def _similar_pairs(context: CheckContext, namespace: str, texts: Mapping[str, str]) -> Iterator[Pair]:
+    """Yield the similar pairs; an edit that leaves all texts alone leaves the pairs, a fifth of a check's time."""
+    threshold = context.config.duplicates["warning"]
+    rows = context.memo(namespace, digest(texts, threshold), lambda: list(map(to_row, similar_pairs(texts, threshold))))
+    return map(row_reader(Pair), rows)
 
 
 @dataclass(frozen=True, slots=True)
