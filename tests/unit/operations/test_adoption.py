@@ -153,6 +153,16 @@ def test_an_address_in_the_own_repository_is_its_document(
     assert targets.find("docs/adr/0002-b.md", relation)[0] == ids
 
 
+@pytest.mark.parametrize(
+    ("target", "ids"),
+    [("TEP-0107", ("ADR-0001",)), ("TEP-107", ()), ("TEP-0007", ()), ("ADR-7", ("ADR-0002",))],
+)
+def test_a_code_with_zeros_names_the_number_in_the_same_folder(target: str, ids: tuple[str, ...]) -> None:
+    locations = [RecordLocation("ADR-0001", "teps/0107-a.md", 107), RecordLocation("ADR-0002", "docs/adr/0007-b.md", 7)]
+    relation = Relation("superseded_by", target, Position(1, 1), Span(0, 1), target)
+    assert Targets(locations).find("teps/0023-c.md", relation)[0] == ids
+
+
 def test_a_project_of_decisions_alone_has_root_folder(git_repo: Path) -> None:
     setup_workspace(git_repo, load_kinds())
     workspace = open_workspace(git_repo)

@@ -21,6 +21,7 @@ _FIELD = re.compile(
 _CONTENT = re.compile(r"[\r\n][ \t]*(?P<content>[^\s#](?:[^\r\n]*[^\s])?)")
 _FLOW_ITEM = re.compile(r"""[ \t]*((?:"[^"]*"|'[^']*')?[^,]*)(?:,|\Z)""")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")
+_ESCAPED = re.compile(r"\\(?:u(?P<code>[0-9A-Fa-f]{4})|(?P<sign>[\"\\]))")
 _BLOCK_SCALAR = re.compile(r"[|>][+-]?[0-9]?[+-]?[ \t]*$")
 _ITEM = re.compile(r"[ \t]*-(?:[ \t]+(?P<item>.*))?$")
 _PLAIN_SAFE = re.compile(r"[A-Za-z0-9_][^\x00-\x1f\x7f-\x9f\ufeff\u2028\u2029]*")
@@ -76,8 +77,12 @@ def _without_comment(value: str) -> str:
 def _unquoted(value: str) -> str:
     if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         inner = value[1:-1]
-        return inner.replace("''", "'") if value[0] == "'" else inner.replace('\\"', '"').replace("\\\\", "\\")
+        return inner.replace("''", "'") if value[0] == "'" else _ESCAPED.sub(_character, inner)
     return value
+
+
+def _character(escaped: re.Match[str]) -> str:
+    return chr(int(escaped["code"], 16)) if escaped["code"] else escaped["sign"]
 
 
 def _is_list(value: str) -> bool:
@@ -264,5 +269,6 @@ def split_names(value: str) -> tuple[str, ...]:
         bare = bare[1:-1]
         if "," not in bare and len(bare.split()) > 3:
             return ()
-    parts = re.split(r"[,;]|\band\b(?=[ ])", bare) if ("," in bare or ";" in bare) else re.split(r"[ ]+(?=@)", bare)
+    separators = r"(?:[,;、，；]|\band\b(?=[ ]))(?![^()]*\))"
+    parts = re.split(separators if re.search("[,;、，；]", bare) else r"[ ]+(?=@)", bare)
     return tuple(name for part in parts if (name := part.strip().strip("*_")))

@@ -18,6 +18,7 @@ _WAS = re.compile(r"\(\s*(?:was|formerly|previously)\b.*", re.IGNORECASE | re.DO
 _BADGE = re.compile(r"/badge/(?:(?:adr[-_ ]?)?status[-/]|adr/)(?P<status>[^-/?#)\s]{1,60})", re.IGNORECASE)
 _STRUCK = re.compile(r"~~.{1,200}?~~", re.DOTALL)
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
+_SENTENCE_END = re.compile(r"(?<=[.。])\s")
 _LISTED = re.compile(r"\s*[,/|·、，]\s*|\s+(?:or|oder|ou|o)\s+")
 _OPTIONS = re.compile(r"[\[({](?P<listed>[^\[\](){}]{8,300})[\])}](?!\()")
 _OPEN = re.compile(r"\s*(?:\[[^\]]*|\{[^}]*)\Z")
@@ -54,7 +55,8 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     if _OPEN.match(raw):
         return "unknown", ()
     text = _without_options(_STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))).strip()
-    current = _ARROW.split(_WAS.sub(" ", text))[-1]
+    first, *sentences = _SENTENCE_END.split(_WAS.sub(" ", text), maxsplit=1)  # an arrow in prose is no history
+    current = " ".join([_ARROW.split(first)[-1], *sentences])
     listed = [_status(part.strip("*_`[]{}() ")) for part in _LISTED.split(without_links(current))]
     if sum(status != "unknown" for status in listed) > 2:
         chosen = {_status(match["status"]) for match in _CHOSEN.finditer(current)} - {"unknown"}
@@ -85,13 +87,14 @@ def _status(text: str) -> Status:
         text = unquote(badge["status"]).replace("_", " ")
     bare = text.lstrip("*_`\"' ")
     phrase = next(find_phrases(bare), None)
+    taken_over = _TAKEN_OVER.match(text)
     of_part = phrase.rel if phrase is not None and phrase.of_part and _opens_with(bare, phrase.verb.start) else None
-    if _partial().match(bare) or of_part == "amended_by":
+    if _partial().match(bare) or of_part == "amended_by" or (taken_over and _partial().search(taken_over.group())):
         return "accepted"  # a part was replaced, the rest is live
     opens = phrase.rel if phrase is not None and phrase.verb.start <= len("已") else None
     if opens == "supersedes" or of_part:
         return "unknown"  # `Ersetzt ADR-3`: what it does to another one
-    if opens == "superseded_by" or (_TAKEN_OVER.match(text) and (phrase is None or phrase.rel == "superseded_by")):
+    if opens == "superseded_by" or (taken_over and (phrase is None or phrase.rel == "superseded_by")):
         return "superseded"  # the word comes last: `被 ADR-0045 取代`
     if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
         return "proposed"

@@ -304,7 +304,7 @@ def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
 
 
 def _key(cell: Cell) -> str | None:
-    return KEY_OF.get(plain(cell.text.strip().strip("*_:").strip()).removesuffix("(s)"))
+    return field_of(plain(cell.text.strip().strip("*_:").strip()).removesuffix("(s)"))
 
 
 def _escaped(value: str) -> str:
