@@ -87,8 +87,7 @@ class Index:
     @cached_property
     def norm(self) -> tuple[float, float]:
         """What every text has below the line, and what each unit of its length adds."""
-        average = sum(self.lengths) / len(self.lengths) if any(self.lengths) else 1.0
-        return K1 * (1 - B), K1 * B / average
+        return norm_of(self.lengths)
 
     @cached_property
     def norms(self) -> list[float]:
@@ -193,6 +192,12 @@ class Index:
             total = math.fsum(weight * (1 + math.log(count)) for weight, count in shared)
             likeness.append(total / math.sqrt(self.lengths[slot] or 1))
         return likeness
+
+
+def norm_of(lengths: Sequence[int]) -> tuple[float, float]:
+    """Return what every text of an index has below the line, and what each unit of its length adds."""
+    average = sum(lengths) / len(lengths) if any(lengths) else 1.0
+    return K1 * (1 - B), K1 * B / average
 
 
 def _grams_of(term: str, longest: int = LONGEST_GRAM) -> list[str]:

@@ -44,6 +44,8 @@ class Output:
     after: dict[str, str] = field(default_factory=dict)
     written: int = 0
     seal: str = ""  # digest of the manifest of the last finished build; "" without one
+    folders: set[str] = field(default_factory=set)
+    """Folders that exist and are no links, as this build saw: most pages share theirs."""
 
     @property
     def unchanged(self) -> int:
@@ -87,7 +89,8 @@ class Output:
         """Write a file in one step; unlike a record it can be made again, so nothing waits for the disk."""
         file, temporary = self.folder / path, self.folder / f"{TEMPORARY}{os.getpid()}"
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            if path.rpartition("/")[0] not in self.folders:
+                file.parent.mkdir(parents=True, exist_ok=True)
             temporary.unlink(missing_ok=True)
             with temporary.open("xb") as opened:
                 opened.write(data)
@@ -133,13 +136,15 @@ class Output:
     def _exists(self, path: str) -> bool:
         """Say whether a file is there; no symbolic link leads to it."""
         mode = 0
-        for name in ("", *_parents(path), path):
+        for name in [name for name in ("", *_parents(path)) if name not in self.folders] + [path]:
             try:
-                mode = os.lstat(self.folder / name).st_mode
+                mode = os.lstat(f"{self.folder}/{name}").st_mode
             except (FileNotFoundError, NotADirectoryError):
                 return False
             if stat.S_ISLNK(mode):
                 raise _link(self.folder / name)
+            if stat.S_ISDIR(mode):
+                self.folders.add(name)
         return stat.S_ISREG(mode)
 
 

@@ -5,13 +5,15 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Mapping, Sequence
 from html import unescape
+from operator import sub
 from pathlib import Path
 from typing import NamedTuple
 
 from orbit_registry.formats.markdown import content_start
 from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.model.record import Record
-from orbit_registry.search.index import Counts, Index, Key, counts_of
+from orbit_registry.search.index import Counts, counts_of, norm_of
+from orbit_registry.search.text import stem
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.words import status_css
 
@@ -90,49 +92,56 @@ def packed(counts: Counts) -> str:
     return " ".join(f"{word} {count}" for word, count in counts.items())
 
 
-def _unpacked(text: str) -> Counts:
-    parts = text.split()
-    return dict(zip(parts[::2], map(int, parts[1::2]), strict=True))
-
-
 def words(records: Sequence[Record], counts: Mapping[str, Sequence[str]], sections: Sequence[Section]) -> str:
     """Return the file of words: what each counts in the texts of records and in sections of pages.
 
     `records` are in the order of `titles`. `counts` are `packed`, by path: of a record's own text, then of its chunks.
     """
     numbers = {record.path: number for number, record in enumerate(records)}
-    index = Index({(path, part): _unpacked(text) for path, parts in counts.items() for part, text in enumerate(parts)})
+    texts = [(numbers[path], text) for path, parts in sorted(counts.items()) for text in parts]
     pages: dict[str, tuple[int, str]] = {}
-    texts: dict[Key, Counts] = {}
-    places = []
-    for slot, section in enumerate(sections):
+    places, section_texts = [], []
+    for section in sections:
         number, title = pages.setdefault(section.page, (len(pages), section.title))
         above = "" if section.title == title else title
-        texts["", slot] = counts_of((section.title, "", f"{above}\n{section.text}"))
+        section_texts.append(packed(counts_of((section.title, "", f"{above}\n{section.text}"))))
         places.append([number, section.anchor, section.title])
     content = {
         "common": sorted(STOP_WORDS),
-        "records": {"owners": [numbers[path] for path, _ in index.keys], **_table(index)},
+        "records": {"owners": [owner for owner, _ in texts], **_table([text for _, text in texts])},
         "pages": {
             "pages": [[url, title] for url, (_, title) in pages.items()],
             "sections": places,
-            **_table(Index(texts)),
+            **_table(section_texts),
         },
     }
     return _as_json(content)
 
 
-def _table(index: Index) -> dict[str, object]:
-    """Return an index as the box reads it: of each term the steps from text to text that has it, and its counts."""
-    terms = {}
-    for term in index.terms:
-        steps = terms[term] = list[int]()
-        before = 0
-        for slot, count in index.counts(term):
-            steps += (slot - before, count)
-            before = slot
-    stems = {word: term for word, term in index.stems.items() if word != term}
-    return {"norm": index.norm, "lengths": index.lengths, "words": stems, "terms": terms}
+def _table(texts: Sequence[str]) -> dict[str, object]:
+    """Return packed texts as the box reads them: of each term the steps from text to text that has it, and its counts.
+
+    Made of 1,000 decisions it takes 0.42 s; by way of an `Index` of them it took 0.63 s, a fifth of a build after one
+    edit.
+    """
+    terms: defaultdict[str, list[int]] = defaultdict(list)
+    lengths: list[int] = []
+    stems: dict[str, str] = {}
+    for slot, text in enumerate(texts):
+        parts = text.split()
+        numbers = [*map(int, parts[1::2])]
+        counts: dict[str, int] = {}
+        for word, count in zip(parts[::2], numbers, strict=True):
+            term = stems.get(word) or stems.setdefault(word, stem(word))
+            counts[term] = counts.get(term, 0) + count
+        for posting in counts.items():
+            terms[posting[0]] += (slot, posting[1])
+        lengths.append(sum(numbers))
+    for steps in terms.values():
+        slots = steps[::2]
+        steps[::2] = map(sub, slots, (0, *slots))
+    changed = {word: term for word, term in stems.items() if word != term}
+    return {"norm": norm_of(lengths), "lengths": lengths, "words": changed, "terms": terms}
 
 
 def lead(prose: str) -> str:
