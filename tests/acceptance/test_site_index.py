@@ -79,17 +79,19 @@ def test_the_filter_lists_the_rows_of_the_index(site: Path, served: str, look: L
 def test_filtered_rows_have_the_code_and_links_of_the_index(look: Look, tmp_path: Path) -> None:
     root = copied("demo", tmp_path / "repo")
     record = root / ".orbit/adrs/ADR-0001/adr.yaml"
-    record.write_text(re.sub("(?m)^title: .*$", "title: Keep `sessions` in memory", record.read_text("utf-8")), "utf-8")
+    title = "title: Keep `sessions` in **memory**, as [before](0001.md)"
+    record.write_text(re.sub("(?m)^title: .*$", title, record.read_text("utf-8")), "utf-8")
     build_site(Registry.open(root), tmp_path / "site", snapshot=False)
 
     def marks(html: str) -> list[tuple[str, ...]]:
         superseded = next(row for row in ROW.findall(html) if "superseded" in row)
-        return re.findall(r'href="(?:[^"]*/)?(ADR-\d+)/"|(<code>.*?</code>)', superseded)
+        return re.findall(r'href="(?:[^"]*/)?(ADR-\d+)/"|(<code>.*</strong>, as before<)', superseded)
 
     with browsing.served(tmp_path / "site") as url:
         filtered = marks(look(f"{url}adrs/?status=superseded")[0])
+    marked = "<code>sessions</code> in <strong>memory</strong>, as before<"
     assert filtered == marks((tmp_path / "site/adrs/index.html").read_text("utf-8"))
-    assert filtered == [("ADR-0001", ""), ("ADR-0001", ""), ("", "<code>sessions</code>"), ("ADR-0002", "")]
+    assert filtered == [("ADR-0001", ""), ("ADR-0001", ""), ("", marked), ("ADR-0002", "")]
 
 
 def test_an_index_says_how_often_a_record_is_cited(look: Look, demo_site: DemoSite) -> None:

@@ -17,7 +17,7 @@ from tests.acceptance.browsing import tab as tab_of
 from tests.acceptance.conftest import DemoSite, Shared, real_repository
 from tests.acceptance.site_cases import copied
 from tests.conftest import Git
-from tests.files import configure, write
+from tests.files import configure, write, write_learning
 
 from orbit_registry.cli.main import main
 from orbit_registry.hook.words import STOP_WORDS
@@ -234,6 +234,17 @@ def test_pages_and_records_are_two_groups(site: str, tab: Tab, question: str, la
     expect(page.locator("[aria-label=Records] b mark").first).to_have_text(hit)
     expect(page.locator("[aria-label=Pages] small mark").first).to_have_text(hit)
     assert tab.console == []
+
+
+def test_what_is_shown_of_a_hit_ends_with_a_whole_word(tmp_path: Path, tab: Tab) -> None:
+    words = [f"zebra{'x' * (number % 7)}" for number in range(60)]
+    root = copied("demo", tmp_path / "repo")
+    write_learning(root, 99999, summary="Zebra", body=" ".join(words))
+    build_site(Registry.open(root), tmp_path / "site", snapshot=False)
+    with served(tmp_path / "site") as url:
+        line = tab.go(f"{url}?q=zebra").locator("[aria-label=Records] [role=option] small").first
+        expect(line).to_have_text(re.compile("zebra.*…$"))
+        assert {*(line.text_content() or "").strip("…").split()} <= {*words}
 
 
 @pytest.mark.parametrize("width", [DESK, PHONE])

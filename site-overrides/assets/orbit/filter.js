@@ -8,8 +8,11 @@
     element.append(...inside);
     return element;
   };
-  /* Returns one line of a record as nodes, with text between backticks as code. */
-  const headline = (text) => text.split(/`([^`]{1,200})`/).map((part, at) => (at % 2 ? made("code", "", part) : part));
+  /* Returns one line of a record as nodes, with code, strong text, and the words of links: as `sanitize.headline` does. */
+  const MARKED = /`([^`]{1,200})`|\[([^\[\]`]{1,200})\]\([^()\s]{1,300}\)|\*\*(?=\S)([^*`]{1,200})(?<=\S)\*\*/;
+  const KINDS = ["", "code", "", "strong"];
+  const headline = (text) =>
+    text.split(MARKED).flatMap((part, at) => (part ? [KINDS[at % 4] ? made(KINDS[at % 4], "", part) : part] : []));
   const start = (form) => {
     const table = document.querySelector("table.orbit-index");
     const body = table.tBodies[0];

@@ -46,8 +46,8 @@ const around = (text, isHit) => {
   }
   const last = text.length > SNIPPET ? text.indexOf(" ", text.length - SNIPPET) + 1 : 0; // from there the rest fits
   const start = best < SNIPPET / 2 ? 0 : Math.min(text.indexOf(" ", best - 30) + 1, last);
-  const cut = text.slice(start, start + SNIPPET).trim();
-  return `${start ? "…" : ""}${cut}${start + SNIPPET < text.length ? "…" : ""}`;
+  const cut = text.slice(start, start + SNIPPET + 1);
+  return `${start ? "…" : ""}${cut.length > SNIPPET ? `${cut.replace(/\s+\S{0,30}$/, "")}…` : cut.trim()}`; // no part of a word
 };
 
 /* Returns the text of a page, or of its section below a heading; it is parsed and never shown as HTML. */

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.site.check import facts_of
-from orbit_registry.site.sanitize import clean, inline_scripts
+from orbit_registry.site.sanitize import clean, headline, inline_scripts
 
 TAGS = {"script", "svg", "math", "iframe", "form", "input", "button", "style", "meta", "base", "object", "embed"}
 CODE = re.compile(r"javascript:|.*url\(", re.IGNORECASE)
@@ -87,3 +87,17 @@ def test_ordinary_prose_is_kept() -> None:
     html = '<h2 id="s-a">A</h2><p>b <code>c</code> <a href="../x/">d</a></p>'
     html += '<table><tbody><tr><td style="text-align:right">1</td></tr></tbody></table>'
     assert clean(html) == html
+
+
+@pytest.mark.parametrize(
+    ("title", "html"),
+    [
+        ("Keep `a/**` and `b/**`", "Keep <code>a/**</code> and <code>b/**</code>"),
+        ("Adopt it **later**, not now", "Adopt it <strong>later</strong>, not now"),
+        ("Refuse (supersedes [0133](0133-lever.md))", "Refuse (supersedes 0133)"),
+        ("[<b>](javascript:x)", "&lt;b&gt;"),
+        ("2 ** 3 ** 4, a[0](x y)", "2 ** 3 ** 4, a[0](x y)"),
+    ],
+)
+def test_a_title_has_no_marks_of_markdown(title: str, html: str) -> None:
+    assert headline(title) == html

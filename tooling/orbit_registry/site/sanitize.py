@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 
 import nh3
 
-_CODE = re.compile(r"`([^`]{1,200})`")
+_MARKED = re.compile(r"`([^`]{1,200})`|\[([^\[\]`]{1,200})\]\([^()\s]{1,300}\)|\*\*(?=\S)([^*`]{1,200})(?<=\S)\*\*")
+"""Code, a link and strong text in one line."""
 
 _TAGS = {
     *("a", "abbr", "article", "aside", "b", "blockquote", "br", "caption", "code", "dd", "del", "details", "div", "dl"),
@@ -51,8 +52,13 @@ def _cleaner() -> nh3.Cleaner:
 
 
 def headline(text: str) -> str:
-    """Return one line of a record as HTML: escaped, with text between backticks as code."""
-    return _CODE.sub(r"<code>\1</code>", escape(text, quote=False))
+    """Return one line of a record as HTML: escaped, with code, strong text, and the words alone of links."""
+
+    def html(marked: re.Match[str]) -> str:
+        code, words, strong = marked.groups()
+        return words or (f"<code>{code}</code>" if code else f"<strong>{strong}</strong>")
+
+    return _MARKED.sub(html, escape(text, quote=False))
 
 
 def clean(html: str) -> str:
