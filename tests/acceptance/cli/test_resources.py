@@ -1,15 +1,18 @@
-"""Resources by the command line: taken over, brought up to date, found, and what is refused."""
+"""Resources by the command line: inputs without an end, exports that lead elsewhere, pages of hostile texts."""
 
+import contextlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.acceptance.cli.conftest import Shell
 from tests.conftest import Git
+from tests.files import commit
 
 from orbit_registry.resources.intake import raw_digest
 
-TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 GUIDE = "# Deploying\n\nHow it goes.\n\n## Steps\n\nFirst the zebra.\n"
 
 
@@ -23,28 +26,6 @@ def files(shell: Shell, git: Git) -> Shell:
     git(shell.root, "add", ".")
     git(shell.root, "commit", "-qm", "Add files")
     return shell
-
-
-@pytest.mark.parametrize("head", ["Deploying\n=========\n", ".. _top:\n\n***********\n Deploying\n***********\n"])
-def test_a_document_in_rst_has_its_first_heading_as_title(files: Shell, head: str) -> None:
-    Path("docs/index.rst").write_text(f"{head}\nHow it goes.\n\nSteps\n-----\n\nFirst.\n", "utf-8")
-    assert files.data("import", "doc", "docs/index.rst")["title"] == "Deploying"
-
-
-def test_a_script_is_compared_with_what_was_taken_over_alone(files: Shell, git: Git) -> None:
-    script = Path("tools/hi.sh")
-    script.write_text("#!/bin/sh\necho never committed\n", "utf-8")
-    data = files.data("import", "script", "tools/hi.sh")
-    script.write_text("#!/bin/sh\necho other\n", "utf-8")
-    git(files.root, "commit", "-qam", "Say another thing")
-
-    done = files.data("refresh", data["id"])
-    assert (done["changed"], done["diff"]) == (True, "")
-    assert any("not known any more" in note for note in done["notes"])
-
-    script.write_text("#!/bin/sh\necho third\n", "utf-8")
-    git(files.root, "commit", "-qam", "Say a third thing")
-    assert "-echo other\n+echo third\n" in files.data("refresh", data["id"])["diff"]
 
 
 def test_an_export_believes_no_list_that_came_with_a_clone(files: Shell, git: Git, tmp_path: Path) -> None:
@@ -80,3 +61,73 @@ def test_an_export_leads_nowhere_else(files: Shell, tmp_path: Path) -> None:
     assert files("export", "reference", str(target))[0] == 1
     assert [path.name for path in outside.iterdir()] == ["keep.txt"]
     assert files("export", "reference", ".orbit/x")[0] == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "import doc - --title T",
+        "learning add --summary S --path x.py --body-file -",
+        "learning add --summary S --path x.py --body-file /dev/stdin",
+    ],
+)
+def test_an_input_without_an_end_is_not_read_to_it(shell: Shell, command: str) -> None:
+    ours = [sys.executable, "-m", "orbit_registry.cli.main", *command.split()]
+    with subprocess.Popen(ours, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(b"x" * 2_000_000)
+        try:  # the pipe is still open
+            code = process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        output = process.stderr.read().decode()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+
+    assert code == 1, output
+    assert "more than 1,000,000 bytes" in output
+    assert not Path(".orbit/resources").exists()
+
+
+HOSTILE = "#!/bin/sh\n# <script>alert(1)</script> <img src=x onerror=alert(1)>\n# ```\necho zebra\n"
+
+
+@pytest.fixture
+def script(shell: Shell, git: Git) -> str:
+    """Return the id of a script that is committed, taken over and applies to the sources."""
+    Path("tools").mkdir()
+    Path("tools/hi.sh").write_text(HOSTILE, "utf-8")
+    commit(shell.root, "Add a script")
+    return str(shell.data("import", "script", "tools/hi.sh", "--title", "Say hi", "--path", "src/**")["id"])
+
+
+def test_its_page_shows_the_text_and_runs_none_of_it(shell: Shell, script: str, tmp_path: Path) -> None:
+    pytest.importorskip("material", reason="the site extra is not installed")
+    Path("guide.md").write_text("# Guide\n\n## Steps\n\n<script>alert(2)</script> go\n", "utf-8")
+    doc = shell.data("import", "doc", "guide.md", "--version", "2.1")["id"]
+
+    Path("docs/deploying.md").write_text("# How we deploy\n\n## Roll back\n\nThen.\n", "utf-8")
+    shell("import", "doc", "docs/deploying.md", "--version", "1.0")
+    new = shell.data("import", "doc", "docs/deploying.md", "--version", "2.0")["id"]
+    decision = Path("docs/adr/0001-use-sqlite.md")
+    links = "[a](../deploying.md) [b](../deploying.md#roll-back) [c](../../tools/hi.sh#L2)"
+    decision.write_text(f"{decision.read_text('utf-8')}\n{links}\n", "utf-8")
+
+    assert shell("site", "build", "--out", str(tmp_path / "site"))[0] == 0
+
+    linking = (tmp_path / "site/adrs/ADR-0001/index.html").read_text("utf-8")
+    assert f'href="../../resources/{new}/#s-roll-back"' in linking
+    assert linking.count(f'href="../../resources/{new}/"') == 1
+    assert linking.count(f'href="../../resources/{script}/"') == 1
+    page = (tmp_path / "site/resources" / script / "index.html").read_text("utf-8")
+    assert "echo zebra" in page
+    assert "&lt;script&gt;alert(1)" in page
+    other = (tmp_path / "site/resources" / doc / "index.html").read_text("utf-8")
+    assert 'id="s-steps"' in other
+    assert "versions 2.1" in other
+    for text in (page, other):
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
