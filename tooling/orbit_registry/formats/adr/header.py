@@ -271,4 +271,4 @@ def split_names(value: str) -> tuple[str, ...]:
             return ()
     separators = r"(?:[,;、，；]|\band\b(?=[ ]))(?![^()]*\))"
     parts = re.split(separators if re.search("[,;、，；]", bare) else r"[ ]+(?=@)", bare)
-    return tuple(name for part in parts if (name := part.strip().strip("*_")))
+    return tuple(name for part in parts if (name := part.lstrip(" -").strip().strip("*_")))

@@ -185,7 +185,7 @@ def _listed(fact: Fact) -> tuple[str, ...]:
         parts = (_task(part.strip()) for value in fact.values for part in _BETWEEN_TASKS.split(value))
         return tuple(part for part in parts if plain(part) not in _NO_VALUE)
     if len(fact.values) == 1 and fact.style != "front-matter" and fact.key == "tags":
-        return tuple(part.strip().strip("`*_") for part in without_links(fact.values[0]).split(",") if part.strip())
+        return tuple(part.strip().strip("[]`*_") for part in without_links(fact.values[0]).split(",") if part.strip())
     return fact.values
 
 
