@@ -40,32 +40,32 @@ def root(git_repo: Path) -> Path:
     return project(git_repo)
 
 
-def test_what_became_of_a_match_is_told_apart(root: Path) -> None:
-    base = replayed(root)
-    assert fates(base) == [("src/old.py", "kept")]
+def test_each_fate_of_a_match_is_told_apart(root: Path, git: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Matches from before the decision, moved, edited away, deleted with their file, kept."""
+    assert fates(replayed(root)) == [("src/old.py", "kept")]
     write(root, "src/app.py", "import os\nprint(1)\n")
-    write(root, "src/gone.py", "print(2)\n")
-    write(root, "src/stays.py", "print(3)\n")
+    for name, number in (("gone", 2), ("stays", 3), ("moves", 4)):
+        write(root, f"src/{name}.py", f"print({number})\n" + "x = 1\n" * 9)
     commit(root, "Print")
+    git(root, "mv", "src/moves.py", "src/moved.py")
+    commit(root, "Rename")
+    (root / "src/moved.py").unlink()
+    write(root, "lib/far.py", "# another file\n" * 50 + "print(4)\n")
+    commit(root, "Move the line")
     write(root, "src/app.py", "import os\nlog(1)\n")
     (root / "src/gone.py").unlink()
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2030-01-01T00:00:00Z")
     commit(root, "Log")
-    assert fates(replayed(root)) == [
-        ("src/old.py", "kept"), ("src/app.py", "edited away"), ("src/gone.py", "deleted"), ("src/stays.py", "kept"),
-    ]  # fmt: skip
-
-
-def test_a_move_is_no_introduction(root: Path, git: Any) -> None:
-    git(root, "mv", "src/old.py", "src/new.py")
-    commit(root, "Rename")
-    text = (root / "src/new.py").read_text("utf-8")
-    (root / "src/new.py").unlink()
-    write(root, "lib/far.py", "# " + "another file\n" * 50 + text)
-    commit(root, "Move the line")
-    assert fates(replayed(root)) == [("lib/far.py", "kept")]
+    after = [("src/app.py", "edited away"), ("src/gone.py", "deleted"), ("lib/far.py", "kept"),
+             ("src/stays.py", "kept")]  # fmt: skip
+    result = replayed(root)
+    assert fates(result) == [("src/old.py", "kept"), *after]
+    row = result.as_data()
+    assert (row["replayed"], row["introduced"], row["edited_away"], row["deleted"]) == (7, 5, 1, 1)
+    assert fates(replayed(root, since="2029-12-31")) == []
     (root / "lib/far.py").unlink()
     commit(root, "Delete")
-    assert fates(replayed(root)) == [("lib/far.py", "deleted")]
+    assert fates(replayed(root))[3] == ("lib/far.py", "deleted")
 
 
 def test_names_of_files_are_replayed(root: Path, git: Any) -> None:

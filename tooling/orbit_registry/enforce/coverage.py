@@ -54,11 +54,8 @@ class Enforcement:
     def as_data(self) -> dict[str, object]:
         """Return the classes as JSON shows them."""
         rows = [{"id": row.record.id, "class": row.name, "reason": row.reason or None} for row in self.classes]
-        return {
-            "share": round(self.share, 3),
-            "counts": {name: self.counts[name] for name in CLASSES},
-            "decisions": rows,
-        }
+        counts = {name: self.counts[name] for name in CLASSES}
+        return {"share": round(self.share, 3), "counts": counts, "decisions": rows}
 
     def text(self) -> str:
         """Return the classes as people read them."""

@@ -113,7 +113,7 @@ def is_stale(check: DecisionCheck, files: Sequence[Mapping[str, Evidence]]) -> b
     """Say whether a check above advice has another digest than the evidence in each of some files."""
     entries = [file.get(check.name) for file in files]
     is_fresh = any(entry is None or entry["digest"] == check.digest for entry in entries)
-    return bool(entries) and not is_fresh and check.level != "advice" and check.has_library
+    return bool(entries) and not is_fresh and check.level != "advice" and check.library_version is not None
 
 
 def refusal(check: DecisionCheck, level: str, entry: Evidence | None) -> str:

@@ -119,6 +119,14 @@ class CheckKind:
         return self.make(fields, must)
 
 
+def _no_finder(fields: Fields, must: str) -> Finder:
+    raise InvalidCheckError("the check has no kind")
+
+
+NO_KIND = CheckKind(name="", properties={}, make=_no_finder)
+"""The kind of a check that names none, or several."""
+
+
 @cache
 def all_kinds() -> Mapping[str, CheckKind]:
     """Return the kinds of checks by name."""

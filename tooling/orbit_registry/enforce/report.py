@@ -57,7 +57,7 @@ class Report:
             self.add(check, "ORB1009", row.what)
             return
         record, location = check.record, Location(row.path) if row.path else None
-        hint = check.kind.hint if check.kind else ""
+        hint = check.kind.hint
         if row.match is not None:
             location = Location(row.path, Position(row.match.line, row.match.column))
             hint = f"write `orbit: allow {record.id} because …` if it is right here"
@@ -65,7 +65,7 @@ class Report:
                 hint = f"add what it lacks, or {hint.replace(' if it', ' in the file if it')}"
         else:
             hint = hint or ("move or rename the file" if row.path else "add what is missing")
-            if row.path and check.kind and check.kind.has_exceptions and not record.origin:
+            if row.path and check.kind.has_exceptions and not record.origin:
                 hint += ", leave it out with `except:`"
         hint += f", or {'override' if record.origin else 'supersede'} the decision"
         allowed, code = row.allow.reason if row.allow else None, "ORB1005"

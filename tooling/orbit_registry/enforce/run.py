@@ -235,11 +235,11 @@ class Run:
     def _stored(self, readers: Readers) -> dict[str, FileMatches]:
         """Return what the checks find in each file; unchanged files and checks are answered by the cache."""
         deadline = time.process_time() + TIME_LIMIT_SECONDS  # of the processor: a busy machine is no reason
-        late: set[str] = set()
+        reasons: dict[str, str] = {}
 
         def parse(path: str, content: bytes) -> object:
             if time.process_time() > deadline:
-                late.add(path)
+                reasons[path] = f"not reached in {TIME_LIMIT_SECONDS:.0f} s"
                 return None
             return self._read({path: readers[path]}, lambda _: decoded(content))[path].as_json()
 
@@ -249,16 +249,12 @@ class Run:
         workspace.cache.keep_newest("enforce", namespace)
         values: dict[str, FileMatches] = {}
         for path, state in workspace.cache.files(namespace, workspace.root, readers, parse, limit=FILE_LIMIT).items():
-            reason = ""
             if state.value is not None:
                 values[path] = FileMatches.from_json(state.value)
-            elif path in late:
-                reason = f"not reached in {TIME_LIMIT_SECONDS:.0f} s"
             elif state.error is not None and state.size > FILE_LIMIT and _is_text(workspace.root / path):
-                reason = f"larger than {FILE_LIMIT:,} bytes"
-            if reason:
-                values[path] = FileMatches({}, not_run=dict.fromkeys(readers[path], reason))
-        return values
+                reasons[path] = f"larger than {FILE_LIMIT:,} bytes"
+        not_run = {path: dict.fromkeys(readers[path], reason) for path, reason in reasons.items()}
+        return values | {path: FileMatches({}, not_run=rows) for path, rows in not_run.items()}
 
     def _fall_back(self, check: DecisionCheck, rows: Sequence[Break]) -> None:
         """Count a check as advice of which too many matches are allowed or false alarms."""

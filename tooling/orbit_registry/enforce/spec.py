@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any, Literal
 
 from orbit_registry.enforce.kind import (
+    NO_KIND,
     CheckKind,
     Fields,
     Finder,
@@ -50,7 +51,7 @@ class DecisionCheck:
     record: Record
     number: int
     fields: Fields
-    kind: CheckKind | None
+    kind: CheckKind
     invalid: Sequence[SpecProblem] = ()
     """What is wrong with its fields."""
     counts_as_advice: bool = False
@@ -89,27 +90,28 @@ class DecisionCheck:
     @property
     def body(self) -> Fields:
         """The fields of its kind."""
-        return self.fields[self.kind.name] if self.kind else {}
+        body: Fields = self.fields.get(self.kind.name, {})
+        return body
 
     @property
     def is_reference(self) -> bool:
         """Whether another program does the checking."""
-        return self.kind is not None and self.kind.is_reference
+        return self.kind.is_reference
 
     @property
     def is_about_one_file(self) -> bool:
         """Whether a text alone shows that it is broken; if not, it looks at the whole tree or at settings."""
-        return self.kind is not None and not self.kind.needs_tree and (self.must == "not" or self.kind.needs_all)
+        return not self.kind.needs_tree and (self.must == "not" or self.kind.needs_all)
 
     @property
     def demands_one(self) -> bool:
         """Whether one match in all its files is enough."""
-        return self.kind is not None and self.must == "have" and not self.kind.needs_all
+        return self.must == "have" and not self.kind.needs_all
 
     @cached_property
     def globs(self) -> tuple[Glob, ...]:
         """The globs of its files, then those that `except` leaves out."""
-        record_globs = None if self.kind and self.kind.everywhere(self.body) else self.record.globs
+        record_globs = None if self.kind.everywhere(self.body) else self.record.globs
         texts = [*(self.fields.get("in") or record_globs or ["**"])]
         texts += (f"!{text}" for text in self.fields.get("except", ()))
         return tuple(readable_globs(map(str, texts)))
@@ -130,35 +132,29 @@ class DecisionCheck:
     @cached_property
     def digest(self) -> str:
         """Digest of what it finds: kind, scope and the version of the kind's library, not its words or level."""
-        parts = [self.kind.name if self.kind else "", self.body, self.must, [glob.text for glob in self.globs]]
-        version = _version(self.kind.library) if self.kind and self.kind.library else ""
-        return hashlib.sha256(json.dumps([*parts, version], sort_keys=True).encode()).hexdigest()[:16]
+        globs = [glob.text for glob in self.globs]
+        parts = [self.kind.name, self.body, self.must, globs, self.library_version or ""]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
-    @property
-    def has_library(self) -> bool:
-        """Whether the library that its digest names is there."""
-        return self.kind is None or not self.kind.library or bool(_version(self.kind.library))
+    @cached_property
+    def library_version(self) -> str | None:
+        """Major and minor version of its kind's library; empty where the kind has none, None where it is missing."""
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return ".".join(version(self.kind.library).split(".")[:2]) if self.kind.library else ""
+        except PackageNotFoundError:
+            return None
 
     @cached_property
     def finder(self) -> Finder | Survey:
         """What finds its matches; raises InvalidCheckError and NotRunError."""
-        if self.kind is None:
-            raise InvalidCheckError("the check has no kind")
         return self.kind.finder(self.body, self.must)
 
     @cached_property
     def problems(self) -> Sequence[SpecProblem]:
         """Why it can't be used: what is wrong with its fields, else what its examples disprove."""
         return self.invalid or [*_disproved(self)]
-
-
-def _version(package: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return ".".join(version(package).split(".")[:2])
-    except PackageNotFoundError:
-        return ""
 
 
 def checks_of(record: Record) -> list[DecisionCheck]:
@@ -189,34 +185,38 @@ def check_named(record: Record, name: str) -> DecisionCheck:
 
 
 def _read(record: Record, number: int, entry: Mapping[str, Any], before: Sequence[object]) -> DecisionCheck:
-    pointer = ("checks", number)
-    names = [name for name in entry if name not in SHARED and not str(name).startswith("x-")]
     kinds = all_kinds()
-    problems: list[SpecProblem] = []
-    for name in (name for name in names if name not in kinds):
-        near = did_you_mean(str(name), [*SHARED, *kinds], "`")
-        hint = f"{near}kinds are {', '.join(kinds)}"
+    chosen = [kinds[name] for name in entry if name in kinds]
+    check = DecisionCheck(record, number, entry, chosen[0] if len(chosen) == 1 else NO_KIND)
+    check.invalid = [*_misread(check, [kind.name for kind in chosen], before)]
+    return check
+
+
+def _misread(check: DecisionCheck, chosen: Sequence[str], before: Sequence[object]) -> Iterator[SpecProblem]:
+    """Yield what is wrong with the fields of a check."""
+    entry, pointer, kind = check.fields, check.pointer, check.kind
+    kinds = f"kinds are {', '.join(all_kinds())}"
+    unknown = [name for name in entry if name not in (*SHARED, *all_kinds()) and not str(name).startswith("x-")]
+    for name in unknown:
+        near = did_you_mean(str(name), [*SHARED, *all_kinds()], "`")
         message = f"`{name}` is neither a field nor a kind of check"
-        problems.append(SpecProblem("ORB1001", message, (*pointer, name), hint))
-    chosen = [name for name in names if name in kinds]
-    kind = kinds[chosen[0]] if len(chosen) == 1 else None
-    if kind is None and not problems:
+        yield SpecProblem("ORB1001", message, (*pointer, name), near + kinds)
+    if kind is NO_KIND and not unknown:
         message = f"a check has one kind; this one has {' and '.join(chosen) or 'none'}"
-        problems.append(SpecProblem("ORB1001", message, pointer, f"kinds are {', '.join(kinds)}"))
-    for problem in kind.schema.problems(entry[kind.name]) if kind else ():
-        message = problem.message.replace("`the record`", f"`{chosen[0]}`")
-        problems.append(SpecProblem("ORB1001", message, (*pointer, chosen[0], *problem.pointer), problem.hint))
+        yield SpecProblem("ORB1001", message, pointer, kinds)
+    for problem in kind.schema.problems(entry[kind.name]) if kind is not NO_KIND else ():
+        message = problem.message.replace("`the record`", f"`{kind.name}`")
+        yield SpecProblem("ORB1001", message, (*pointer, kind.name, *problem.pointer), problem.hint)
     for name in ("in", "except"):
         for position, text in enumerate(entry.get(name, ())):
             glob = parse_glob(str(text))
             if isinstance(glob, Problem) or glob.exclude:
                 reason = glob.message if isinstance(glob, Problem) else "it starts with `!`"
                 message = f"`{str(text)[:80]}` is no glob that includes: {reason}"
-                problems.append(SpecProblem("ORB1001", message, (*pointer, name, position)))
+                yield SpecProblem("ORB1001", message, (*pointer, name, position))
     if entry.get("id") in before:
-        message = f"{record.id} has two checks with the id `{entry.get('id')}`"
-        problems.append(SpecProblem("ORB1001", message, (*pointer, "id")))
-    return DecisionCheck(record, number, entry, kind, problems)
+        message = f"{check.record.id} has two checks with the id `{entry.get('id')}`"
+        yield SpecProblem("ORB1001", message, (*pointer, "id"))
 
 
 def _disproved(check: DecisionCheck) -> Iterator[SpecProblem]:
@@ -224,8 +224,7 @@ def _disproved(check: DecisionCheck) -> Iterator[SpecProblem]:
     try:
         finder = check.finder
     except InvalidCheckError as error:
-        pointer = (*check.pointer, check.kind.name) if check.kind else check.pointer
-        yield SpecProblem("ORB1001", f"{check.name} can't be used: {error}", pointer)
+        yield SpecProblem("ORB1001", f"{check.name} can't be used: {error}", (*check.pointer, check.kind.name))
         return
     except NotRunError:
         return
@@ -252,7 +251,7 @@ def _tried(check: DecisionCheck, finder: Finder | Survey, name: str, example: ob
         path, text = str(example), ""
     else:
         extensions = EXTENSIONS.get(str(check.body.get("language")), ())
-        names = [*(check.kind.example_names if check.kind else ()), *(f"example.{end}" for end in extensions)]
+        names = [*check.kind.example_names, *(f"example.{end}" for end in extensions)]
         path, text = _path_for(check, finder, names), str(example)
     if not path:
         at = _path_for(check, finder, ["file.py", "file.ts"]) or "src/file.py"

@@ -81,12 +81,11 @@ def _badge(checks: Sequence[DecisionCheck]) -> str:
 
 
 def _row(check: DecisionCheck, evidence: Mapping[str, Any] | None) -> dict[str, Any]:
-    kind = check.kind.name if check.kind else ""
     source = f"{check.body['engine']}: {check.body['rule']}" if check.is_reference else ""
     return {
         "id": check.id,
         "level": source or check.level,
-        "kind": kind,
+        "kind": check.kind.name,
         "say": check.say if check.say != check.record.title else "",
         "files": [f"!{glob.text.lstrip('!')}" if glob.exclude else glob.text for glob in check.globs],
         "passes": [_example(example) for example in check.fields.get("passes", ())],
