@@ -75,7 +75,7 @@ class Replay:
 
     def as_data(self) -> dict[str, object]:
         """Return the replay as JSON and the evidence hold it."""
-        kept = [{"key": row.key, "commit": row.commit[:12], "path": row.path, "text": row.text} for row in self.kept]
+        rows = [{"key": row.key, "commit": row.commit[:12], "path": row.path, "text": row.text} for row in self.kept]
         return {
             "digest": self.digest,
             "commits": f"{self.first[:12]}..{self.last[:12]}" if self.commits else "",
@@ -84,7 +84,7 @@ class Replay:
             "introduced": len(self.introductions),
             "edited_away": self.count("edited away"),
             "deleted": self.count("deleted"),
-            "kept": kept,
+            "kept": rows,
         }
 
 
