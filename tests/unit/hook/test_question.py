@@ -24,9 +24,14 @@ TEXTS: dict[str, search.Fields] = {
 
 def indexes() -> tuple[search.Index, Index]:
     """Return the texts as searches have them, and as the hook has them: the last one is not pushed."""
-    texts = search.Index({(name, 0): search.counts_of(fields) for name, fields in TEXTS.items()})
+    return indexes_of(TEXTS)
+
+
+def indexes_of(fields: dict[str, search.Fields], with_pairs: bool = False) -> tuple[search.Index, Index]:
+    by_key = {(name, 0): texts for name, texts in fields.items()}
+    texts = search.Index({key: search.counts_of(text) for key, text in by_key.items()}, by_key if with_pairs else {})
     parts = []
-    for name in TEXTS:
+    for name in fields:
         row = [""] * reader.FIELDS
         row[reader.ID] = row[reader.PATH] = name
         parts.append(Part(tuple(row), 0, name != "closed"))
@@ -96,3 +101,24 @@ def test_a_plural_is_a_form_of_its_noun() -> None:
 
 def test_a_path_in_writing_without_spaces_is_left_out() -> None:
     assert records_by_words(indexes()[1], "請求書の番号を修復src/app.py") != []
+
+
+def test_words_in_a_row_outweigh_the_same_words_apart() -> None:
+    fields = {
+        "apart": ("Clocks", "", "The file is locked by hand. Its name is long. We lock nothing. Each order is a file."),
+        "in a row": (
+            "Clocks",
+            "",
+            "Its name is long. The lock file is written by hand. We order nothing. It is locked.",
+        ),
+        "other": ("Threads", "", "A thread waits for the next one."),
+    }
+    index = indexes_of(fields, with_pairs=True)[1]
+    hits = {text: records_by_words(index, text) for text in ("remove the lock file", "remove the file lock")}
+
+    assert [number for number, _ in hits["remove the lock file"]] == [1, 0]
+    scores, reverse, alone = map(
+        dict, (*hits.values(), records_by_words(indexes_of(fields)[1], "remove the lock file"))
+    )
+    assert scores[1] > reverse[1] == pytest.approx(alone[1])
+    assert scores[0] == alone[0]

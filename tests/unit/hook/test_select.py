@@ -20,6 +20,7 @@ from orbit_registry.hook.context import (
     PER_CALL,
     PER_SESSION,
     PROCEDURAL_TOKENS,
+    PROMPT,
     TOKENS,
     TOOL,
     TRIAL,
@@ -45,7 +46,9 @@ from orbit_registry.search.index import Weights
 DATA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8"))
 
 
-def index_of(root: Path, records: Mapping[str, Mapping[str, Any]], scores: Mapping[str, float] | None = None) -> Index:
+def index_of(
+    root: Path, records: Mapping[str, Mapping[str, Any]], scores: Mapping[str, float] | None = None, floor: float = 0.0
+) -> Index:
     """Return an index of made-up records in their order; each one's file is there, empty.
 
     `scores` are those of the records for the texts `anything` and `queries`.
@@ -78,7 +81,7 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]], scores: Mappi
         parts.append(Part(tuple(row), flags, data.get("pushed", True)))
     by_path = {f"{name}.yaml": score for name, score in (scores or {}).items()}
     weights = Weights({"anything": "term", "queries": "term"}, {"term": (1.0, by_path)}, 1.0)
-    selection = read_index(pack(parts, weights=weights), str(root))
+    selection = read_index(pack(parts, weights=weights, min_relevance=floor), str(root))
     assert isinstance(selection, Index)
     return selection
 
@@ -413,3 +416,10 @@ def test_a_link_leads_to_a_rule_from_either_end(tmp_path: Path, states: str) -> 
     assert shown(select(index, Context(TOOL, 0, paths=["x"]))) == ["a", "rule"]
     assert shown(select(index, Context(TOOL, 0, returned={"a": record["links"]}))) == ["rule"]
     assert select(index, Context(TOOL, 0, returned={"c": []})).skip_reason == "no match"
+
+
+@pytest.mark.parametrize(("score", "expected"), [(0.139, []), (0.141, ["near"])])
+def test_a_prompt_is_silent_just_below_the_floor(tmp_path: Path, score: float, expected: list[str]) -> None:
+    index = index_of(tmp_path, {"near": {}, "far": {}}, {"near": score, "far": 0.1}, floor=0.14)
+
+    assert shown(select(index, Context(PROMPT, 0.0, text="anything for queries"))) == expected

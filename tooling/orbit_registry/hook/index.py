@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from orbit_registry.hook.matcher import Program
 
-FORMAT = 13
+FORMAT = 14
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
@@ -33,7 +33,9 @@ MISSING = "there is no push index yet"
 ) = range(13)  # fmt: skip
 SECTIONS = (
     "bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "flag", "row_sum",
+    "pair_start", "pair",
 )  # fmt: skip
+PAIR_SHIFT = 12  # bits of a weight that a pair of terms does without
 FIRST_SECTION = 16
 """Each section has two words: where it begins and how many bytes it has; the heap of texts is the last one."""
 LONGEST_TAIL = 1 << 20  # bytes behind the index itself: lines with a hash of what it was made from, and stamps of that
@@ -153,6 +155,7 @@ class Index:
         self._use, self._pattern, self._posting = section("use", "I"), section("pattern", "Q"), section("posting", "I")
         self.hits, self.rows, self.flags = section("hit", "Q"), section("row", "Q"), section("flag", "B")
         self._row_sum = section("row_sum", "Q")
+        self.pair_start, self.pairs = section("pair_start", "I"), section("pair", "Q")
         self._programs: dict[int, Program] = {}
 
     def match(self, path: str, everything: bool = False) -> list[int]:

@@ -1,11 +1,13 @@
 """Records that the words of a text lead to, by the weights that the push index holds of them; whether it asks for code.
 
-A score is that of `search.index`: what the words weigh in a record, as a part of what they weigh at most. A word that
-no record has counts as one that is in none. The index knows the words of records and their stems; another form of one
-is found by taking its ending off, without a stemmer, which would take longer to load than all else.
+A score is that of `search.index`: what words and words in a row weigh in a record, as a part of what the words weigh at
+most. A word that no record has counts as one that is in none. The index knows the words of records and their
+stems; another form of one is found by taking its ending off: to load a stemmer takes longer than all else.
 """
 
-from orbit_registry.hook.index import DAMAGE
+from itertools import pairwise
+
+from orbit_registry.hook.index import DAMAGE, PAIR_SHIFT
 from orbit_registry.hook.purpose import purposes_in
 from orbit_registry.hook.words import words
 
@@ -24,6 +26,7 @@ FEWEST = 2  # words besides those; with fewer a prompt is not a task
 LONGEST = 10_000
 """Characters of a prompt that are read, and of these as many different words as follows: the rest was pasted."""
 MOST = 200
+POOL = 30  # the best records by single words, which its pairs of words rank again
 
 ENDINGS = ("s", "e", "es", "ed", "er", "or", "ing", "ers", "ors", "ion", "ings", "ions", "ation", "ations")
 """What forms of English words end in. Shorter ones come first: `workers` is `worker` rather than `work`."""
@@ -33,11 +36,12 @@ SHORTEST = 3  # letters that are left of a word, one more where its ending made 
 def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tuple[int, float]]:
     """Return the pushed records that have words of a text, or replace such, with scores from 0 to 1, the best first."""
     plain = " ".join(map(_without_path, text[:LONGEST].split()))
-    query = list(dict.fromkeys(words(plain)))[:MOST]
+    in_order = words(plain)
+    query = list(dict.fromkeys(in_order))[:MOST]
     if len(query) - len(GENERIC.intersection(query)) < fewest:
         return []
     best, weights = 0, dict[int, int]()
-    terms = set()
+    term_of: dict[str, int] = {}
     try:
         for word in query:
             ranges = _ranges(index, word)
@@ -45,16 +49,22 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
                 best += index.unknown_worth
                 continue
             *hits, worth, term = index.hits[ranges[0][0] : ranges[0][1]].tolist()
-            if term not in terms:
-                terms.add(term)
+            if term & 0xFFFFFFFF not in term_of.values():
                 best += worth & 0xFFFFFFFF
                 for hit in hits:
                     weights[hit >> 32] = weights.get(hit >> 32, 0) + (hit & 0xFFFFFFFF)
+            term_of[word] = term & 0xFFFFFFFF
+        terms = [term_of.get(word, -1) for word in in_order]
+        pairs = {first << 24 | second for first, second in pairwise(terms) if first >= 0 <= second}
+        for number in sorted(weights, key=lambda number: -weights[number])[: POOL if pairs else 0]:
+            for pair in index.pairs[index.pair_start[number] : index.pair_start[number + 1]].tolist():
+                if pair >> 16 in pairs:
+                    weights[number] += (pair & 0xFFFF) << PAIR_SHIFT
     except DAMAGE:
         index.damaged = True
         return []
-    scores = [(number, weight / best) for number, weight in weights.items()]
-    return sorted(scores, key=lambda score: (-score[1], score[0]))
+    ranked = sorted(weights.items(), key=lambda hit: (-hit[1], hit[0]))
+    return [(number, min(weight / best, 1.0)) for number, weight in ranked]
 
 
 def replaced_names(text: str) -> list[str]:

@@ -93,16 +93,9 @@ def added_names(arguments: "Payload", path: str, root: str, folder: str = "") ->
     if PATCH not in command:
         names.update(dict.fromkeys(_installed(command)))
     for file, new, old in edits_in(arguments, path, root, folder):
-        names.update(_difference(file, new, old))
+        before = {*_names_in(file, old)} if old else ()
+        names.update((name, None) for name in _names_in(file, new) if name not in before)
     return list(names)[:MOST_NAMES]
-
-
-def _difference(path: str, new: str, old: str) -> dict[str, None]:
-    names = dict.fromkeys(_names_in(path, new))
-    if names and old:
-        for name in _names_in(path, old):
-            names.pop(name, None)
-    return names
 
 
 def _names_in(path: str, text: str) -> "Iterator[str]":

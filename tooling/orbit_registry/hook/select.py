@@ -107,7 +107,7 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
             session_log.end()
         session = session_log.name.partition(".")[0]
         names = (*shown_ids, *named_ids)
-        selection.is_introduced = not all(_is_held_out(session, name, index.holdout) for name in names)
+        selection.is_introduced = not all(is_withheld(session, name, index.holdout) for name in names)
         if index.holdout:
             _withhold(selection, index.holdout, session)
     for match in selection.matches:
@@ -122,27 +122,23 @@ def _note(session_log: "SessionLog", selection: Selection) -> None:
 
 
 def is_withheld(session: str, record_id: str, holdout: int) -> bool:
-    """Say whether a record is in a session's hold-out, drawn from a hash of both."""
+    """Say whether a record is in a session's hold-out, drawn from a hash of both; a trial has none."""
     number = checksum(f"{session}\0{record_id}".encode("utf-8", "surrogatepass"))
     for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):  # the last steps of splitmix64 spread what is alike
         number = (number ^ number >> 31) * factor & 0xFFFFFFFFFFFFFFFF
-    return (number ^ number >> 31) % 1_000_000 < holdout
-
-
-def _is_held_out(session: str, record_id: str, holdout: int) -> bool:
-    return holdout > 0 and not session.startswith(TRIAL) and is_withheld(session, record_id, holdout)
+    return (number ^ number >> 31) % 1_000_000 < holdout and not session.startswith(TRIAL)
 
 
 def _withhold(selection: Selection, holdout: int, session: str) -> None:
     """Remove the hold-out after the caps, so that what else is shown is the same either way."""
     remaining = []
     for match in selection.matches:
-        if _is_held_out(session, match.row.values[ID], holdout):
+        if is_withheld(session, match.row.values[ID], holdout):
             selection.withheld.append(match.row.values[ID])
             selection.drops.append((match.row, "withheld"))
         else:
             remaining.append(match)
-    selection.named = [match for match in selection.named if not _is_held_out(session, match.row.values[ID], holdout)]
+    selection.named = [match for match in selection.named if not is_withheld(session, match.row.values[ID], holdout)]
     if selection.withheld and not (remaining or selection.named):
         selection.skip_reason = "withheld"
     selection.matches = remaining

@@ -54,7 +54,8 @@ def take_other(call: calls.Call, name: str, arguments: object) -> None:
 
 def _take_own(call: calls.Call, name: str, arguments: "Payload") -> None:
     call.paths = calls.named_paths(arguments)
-    patch = "" if name in SHELLS else next(filter(_is_patch, (calls.field(arguments, key) for key in PATCH_FIELDS)), "")
+    inputs = () if name in SHELLS else [calls.field(arguments, key) for key in PATCH_FIELDS]
+    patch = next((text for text in inputs if text.lstrip().startswith(calls.PATCH)), "")
     if name in SEARCHES:
         call.paths_are_heuristic = True
         folder = (call.paths or [calls.field(arguments, *FOLDER_FIELDS)])[0]
@@ -141,10 +142,6 @@ def _below(pattern: str) -> str:
     names = pattern.split("/")
     plain = next(position for position, name in enumerate(names) if any(mark in name for mark in "*?[{"))
     return "/".join(names[:plain]) + "/" if plain else ""
-
-
-def _is_patch(text: str) -> bool:
-    return text.lstrip().startswith(calls.PATCH)
 
 
 LONGEST_FILE = 400_000  # characters of a text that are read

@@ -7,7 +7,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import compress
+from itertools import compress, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,6 +33,9 @@ class Part(NamedTuple):
 
 
 WEIGHT_UNIT = 1 << 24
+PAIR_UNIT = WEIGHT_UNIT >> reader.PAIR_SHIFT
+MOST_PAIRS = 2000
+"""Pairs of a text that a prompt is compared with: about 20 kB of prose."""
 _WORTH, _TERM = 0xFFFFFFFE << 32, 0xFFFFFFFF << 32
 """What the last two hits of a word hold where others hold a record's number: its worth, and the number of its term."""
 Use = tuple[str, str, str, str]
@@ -84,7 +87,7 @@ def pack(
     flags = bytes(part.flags for part in ranked)
     unknown = _fixed(weights.unknown) if weights is not None else 0
     counts = (holdout, settings, unread, round(min_relevance * 1_000_000), unknown)
-    return _assembled(uses, rows, flags, pushed, counts)
+    return _assembled(uses, rows, flags, pushed, counts, _pair_sections(weights, numbers, len(ranked)))
 
 
 def _option_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
@@ -129,6 +132,22 @@ def _word_uses(weights: Weights, numbers: Mapping[str, int]) -> dict[Use, list[i
         for position, (term, (worth, by_path)) in enumerate(weights.terms.items())
     }
     return {(f"w{word}", "", "", ""): hits[term] for word, term in weights.term_of.items()}
+
+
+def _pair_sections(weights: Weights | None, numbers: Mapping[str, int], records: int) -> dict[str, array[int]]:
+    """Return where each record's pairs of terms begin, and the pairs: both terms' numbers and the weight in 64 bits."""
+    by_record: list[Mapping[int, float]] = [{}] * records
+    for path, pairs in weights.pairs if weights is not None else ():
+        if (number := numbers.get(path)) is not None:
+            before = by_record[number]
+            by_record[number] = (
+                {**before, **{p: max(w, before.get(p, 0.0)) for p, w in pairs.items()}} if before else pairs
+            )
+    packed = array("Q")
+    for pairs in by_record:
+        packed.extend([pair << 16 | int(weight * PAIR_UNIT) for pair, weight in islice(pairs.items(), MOST_PAIRS)])
+    starts = _starts(min(len(pairs), MOST_PAIRS) for pairs in by_record)
+    return {"pair_start": array("I", starts), "pair": packed}
 
 
 def _fixed(weight: float) -> int:
@@ -181,7 +200,7 @@ def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]]) -> None:
 
 def _assembled(
     uses: Mapping[Use, list[int]], rows: Sequence[bytes], flags: bytes, pushed: int,
-    settings: Sequence[int],
+    settings: Sequence[int], pairs: Mapping[str, array[int]],
 ) -> bytes:  # fmt: skip
     under: dict[str, list[tuple[str, str, str, list[int]]]] = {}
     for (key, extension, depth, text), hits_of in uses.items():
@@ -228,6 +247,7 @@ def _assembled(
         "row": array("Q", heap.add_all(rows)),
         "flag": array("B", flags),
         "row_sum": array("Q", [reader.checksum(row) ^ flag for row, flag in zip(rows, flags, strict=True)]),
+        **pairs,
     }
     return _written(sections, heap, (len(flags), pushed, buckets, *settings))
 

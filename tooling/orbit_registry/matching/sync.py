@@ -297,7 +297,7 @@ def _weights(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> 
         records += (
             replace(record, path=os.path.relpath(home / record.path, root)) for record in inputs.personal.records
         )
-    return index_of(records).record_weights()
+    return index_of(records, with_pairs=True).record_weights()
 
 
 def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compiler.Origin:

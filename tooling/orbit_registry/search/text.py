@@ -5,8 +5,6 @@
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
@@ -32,17 +30,16 @@ def terms(text: str) -> list[str]:
     return list(map(stem, words(text)))
 
 
-def indexed_words(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the words of a text and short joined names (`sqlite` of SQLite), with how often a piece has each."""
-    for piece, times in Counter(_PIECE.findall(unicodedata.normalize("NFKC", text))).items():
-        for word in _indexed_words(piece):
-            yield word, times
+def indexed_words(text: str) -> list[str]:
+    """Return the words of a text, and behind them its short joined names (`sqlite` of SQLite)."""
+    pieces = _PIECE.findall(unicodedata.normalize("NFKC", text))
+    mixed = [piece for piece in pieces if not piece[1:].islower()]
+    return [*chain.from_iterable(map(_words_of_piece, pieces)), *chain.from_iterable(map(_joined_names, mixed))]
 
 
 @lru_cache(_MOST_REMEMBERED)
-def _indexed_words(piece: str) -> tuple[str, ...]:
-    joined = (name.lower() for name in _CAMEL.findall(piece) if len(name) <= _LONGEST_JOINED)
-    return (*_words_of_piece(piece), *joined)
+def _joined_names(piece: str) -> tuple[str, ...]:
+    return tuple(name.lower() for name in _CAMEL.findall(piece) if len(name) <= _LONGEST_JOINED)
 
 
 @lru_cache(_MOST_REMEMBERED)
