@@ -97,6 +97,8 @@ def test_uncommitted_records_are_refused(make_repository: MakeRepository, tmp_pa
     write_learning(shop, 2)
     assert "uncommitted" in orbit(shop, "fleet", "push", str(tmp_path / "lake"), code=1)
     assert "uncommitted" in orbit(shop, "fleet", "push", str(tmp_path / "lake"), "--commit", "HEAD", code=1)
+    assert "uncommitted" in orbit(shop, "fleet", "push", f"ducklake:{tmp_path}/new.db", code=1)
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(("new", "lake"))] == []
     assert push(shop, tmp_path / "lake", "--commit", "draft")["commit"] == "draft"
 
 

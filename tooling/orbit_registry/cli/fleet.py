@@ -16,7 +16,7 @@ from orbit_registry.fleet.compact import GRACE_HOURS, compact, removal, remove, 
 from orbit_registry.fleet.database import query
 from orbit_registry.fleet.ducklake import DuckLake, lake_at
 from orbit_registry.fleet.lake import Lake
-from orbit_registry.fleet.push import PushResult, push
+from orbit_registry.fleet.push import PushResult, commit_of, push
 from orbit_registry.fleet.report import report
 from orbit_registry.fleet.update import Update, update
 from orbit_registry.formats.untrusted import visible
@@ -70,6 +70,7 @@ def push_command(
     orbit fleet push 'ducklake:postgres:host=db.example dbname=lake' --data s3://decisions/files
     """
     registry = open_registry()
+    commit_of(registry.workspace, commit)  # a refused push makes no lake
     lake = _opened(dest, create=not dry_run, may_be_new=True, data=data)
     result = push(registry.workspace, lake, repository=repository, commit=commit, force=force, dry_run=dry_run)
     following = [] if dry_run else [f"orbit fleet query 'FROM repositories' --lake {quote(lake.address)}"]

@@ -1,13 +1,12 @@
 """`orbit hook` and `orbit mcp`: records for agents."""
 
 import re
-from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
-from orbit_registry.agents.agent import Agent, Scope, hook_agents, load_agent
+from orbit_registry.agents.agent import Scope, hook_agents, load_agent
 from orbit_registry.cli.output import emit, format_option, open_registry, print_note
 from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError
 from orbit_registry.install import install as installation
@@ -94,21 +93,13 @@ def _install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool) 
         lines.append(f"{root / installation.LAUNCHER}, which it starts, {'would be' if dry_run else 'was'} written")
     if dry_run:
         lines.append(state.diff.rstrip("\n"))
-    lines.append(_reach(chosen, chosen.settings, state.scope))
+    lines.append(installation.reach(chosen, chosen.settings, state.scope))
     lines += [f"{'would write' if dry_run else 'wrote'} the skill {page.path}" for page in pages]
     if state.scope == "local" and not dry_run:
         lines += _ignore(root, state.path)
     lines += [chosen.after] if chosen.after and state.changed else []
     lines += [] if chosen.proven else [f"unproven with {chosen.title}: {chosen.evidence}"]
     return {**state.as_data(), "skills": [page.as_data() for page in pages]}, list(filter(None, lines))
-
-
-def _reach(agent: Agent, files: Collection[Scope], scope: Scope) -> str:
-    if scope != "user":
-        return ""
-    narrower = "local" if "local" in files else "project"
-    reason = "" if narrower == "local" else f"{agent.title} has no settings for you alone in one project: "
-    return f"{reason}it acts in all your projects that have .orbit/; `--scope {narrower}`: in this one alone"
 
 
 def _ignore(root: Path, path: Path) -> list[str]:
@@ -310,7 +301,7 @@ def install_server(agent: str, scope: Scope | None, dry_run: bool, output: str) 
     text = f"{state.path} {'would name' if dry_run else 'names'} the server `{mcp.NAME}`"
     shared = mcp.sharing_agents(state)
     lines = [text, state.diff.rstrip("\n") if dry_run else "", f"{shared} reads this file too" if shared else ""]
-    lines.append(_reach(state.agent, state.agent.servers, state.scope))
+    lines.append(installation.reach(state.agent, state.agent.servers, state.scope))
     lines += ["git shares this file with everyone who uses the repository"] if state.scope == "project" else []
     emit(output, state.as_data(), "\n".join(filter(None, lines)))
     if find_spec("mcp") is None:
@@ -335,8 +326,7 @@ def uninstall_server(agent: str, scope: Scope | None, dry_run: bool, output: str
     text = f"the server {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
     shared = mcp.sharing_agents(state) if state.changed else ""
     loses = f"{shared} reads this file too, and {'would lose' if dry_run else 'loses'} the server" if shared else ""
-    others = mcp.other_files(root, state)
-    lines = [text, state.diff.rstrip("\n") if dry_run else "", loses, *others]
+    lines = [text, state.diff.rstrip("\n") if dry_run else "", loses, *mcp.other_files(root, state)]
     emit(output, state.as_data(), "\n".join(filter(None, lines)))
 
 

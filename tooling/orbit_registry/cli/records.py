@@ -21,7 +21,7 @@ from orbit_registry.cli.output import (
     warn_of_unread,
 )
 from orbit_registry.errors import OrbitError, UsageError, listed, plural
-from orbit_registry.formats.untrusted import visible
+from orbit_registry.formats.untrusted import inert_line, visible
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import FRESH
 from orbit_registry.model.ids import DIRECTIONS, Link
@@ -183,6 +183,8 @@ def _moved_text(moved: Sequence[tuple[Record, Record]], *, dry_run: bool = False
     for before, after in moved:
         becomes = "is already" if before.status.name == after.status.name else "would be" if dry_run else "is"
         lines.append(f"{after.id} {becomes} {after.status.name}  {after.title}")
+        replaced = inert_line(before.text("status_raw") or "")[:80] if before.status.name != after.status.name else ""
+        lines += [f"  in place of the status `{replaced}`"] if len(replaced.split()) > 1 else []
     documents = [record.source.path for record in changed if record.source and record.kind.in_document]
     if len(changed) <= MOST_NAMED:
         return "\n".join([*lines, *(f"  {path}" for path in (*documents, *(record.path for record in changed)))])

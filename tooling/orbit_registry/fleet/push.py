@@ -88,7 +88,7 @@ def push(
         LakeError: other pushes of the repository came between, again and again.
     """
     name = valid_repository(repository or repository_name(workspace))
-    commit_name, committed_at = _commit_of(workspace, commit)
+    commit_name, committed_at = commit_of(workspace, commit)
     rows = lake_rows(workspace)
     origin = _origin(workspace.git)
     extends = ", ".join(f"{source_repository(each)} {each.digest[7:19]}" for each in workspace.config.extends)
@@ -155,8 +155,8 @@ def _origin(git: Git) -> str:
     return f"{host}/{path}".lower() if host else ""
 
 
-def _commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:
-    """Return the commit that the records are those of, and its time."""
+def commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:
+    """Return the commit that the records are those of, and its time; refuse uncommitted changes."""
     git = workspace.git
     head = git.commit("HEAD")
     commit = head if name is None else git.commit(name)

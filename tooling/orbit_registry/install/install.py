@@ -4,7 +4,7 @@ import difflib
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -75,6 +75,15 @@ def file_in_scope(agent: Agent, files: Mapping[Scope, File], scope: Scope | None
         options = " or ".join(f"--scope {option}" for option in files)
         raise RefusedError(f"{agent.title} has no settings of scope {chosen}", hint=f"choose {options}")
     return chosen, files[chosen]
+
+
+def reach(agent: Agent, files: Collection[Scope], scope: Scope) -> str:
+    """Return what to say of a file for all projects: how to choose a narrower one."""
+    if scope != "user":
+        return ""
+    narrower = "local" if "local" in files else "project"
+    reason = "" if narrower == "local" else f"{agent.title} has no settings for you alone in one project: "
+    return f"{reason}it acts in all your projects that have .orbit/; `--scope {narrower}`: in this one alone"
 
 
 def settings_path(root: Path, file: SettingsFile | ServersFile) -> Path:

@@ -132,10 +132,11 @@ class Searcher:
             candidates, number = self._candidates(query, budget, limit)
         best = _ordered(candidates, limit, half_life_days())[:limit]
         hits = tuple(self._hit(query, candidate) for candidate in best)
+        apart = {word for word, number in pairwise(query.text.split()) if self._named_by(f"{word}-{number}")}
         unknown = tuple(
             word
             for word, its in query.words.items()
-            if not any(map(self._index.holders, its)) and not self._named_by(word)
+            if not any(map(self._index.holders, its)) and word not in apart and not self._named_by(word)
         )
         retired = tuple(filter(None, map(self._set.retirement, self._named(query))))
         return SearchResult(hits, max(number - len(hits), 0), unknown, budget.name, note=self._note, retired=retired)
