@@ -268,6 +268,7 @@ def test_a_document_is_written_to_in_its_own_language(language: Language) -> Non
     [
         ("Status: Entwurf", "accepted", "Status: Akzeptiert"),
         ("**Statut :** proposée", "accepted", "**Statut :** acceptée"),
+        ("**Estado:** propuesto", "Accepted", "**Estado:** aceptado"),
         ("Estado: Aceptada", "superseded by [ADR-9](9.md)", "Estado: Reemplazada por [ADR-9](9.md)"),
         ("Stato: obsoleto", "accepted", "Stato: accettato"),
         ("Status: obsoleto", "accepted", "Status: accepted"),

@@ -83,7 +83,7 @@ class Language:
         if raw and (word.lower() in _ENGLISH_STATUSES or plain(word) not in STATUS_OF):
             return status
         english, by, successor = status.partition(" by ")
-        translated = self.superseded_by if by else self.statuses.get(english, "")
+        translated = self.superseded_by if by else self.statuses.get(english.lower(), "")
         if not translated or english.lower() not in _ENGLISH_STATUSES:
             return status
         translated = _feminine(translated) if word.lower().endswith(("a", "ée")) else translated
