@@ -247,6 +247,16 @@ def test_what_is_shown_of_a_hit_ends_with_a_whole_word(tmp_path: Path, tab: Tab)
         assert {*(line.text_content() or "").strip("…").split()} <= {*words}
 
 
+def test_what_is_shown_of_a_hit_leaves_its_status_section_out(tmp_path: Path, tab: Tab) -> None:
+    root = copied("demo", tmp_path / "repo")
+    history = "## Status\n\nProposed 2020-01-01\n\nAccepted 2020-02-03\n\n## Context\n\nA zebra waits."
+    write_learning(root, 99999, summary="Zebra", body=history)
+    build_site(Registry.open(root), tmp_path / "site", snapshot=False)
+    with served(tmp_path / "site") as url:
+        line = tab.go(f"{url}?q=zebra").locator("[aria-label=Records] [role=option] small").first
+        expect(line).to_have_text("A zebra waits.")
+
+
 @pytest.mark.parametrize("width", [DESK, PHONE])
 def test_the_keyboard_leads_to_a_hit(site: str, tab: Tab, width: int) -> None:
     tab.resized(width)

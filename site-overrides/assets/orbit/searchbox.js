@@ -6,6 +6,7 @@ const SNIPPET = 150;
 const LONGEST = 200_000; // characters of a page that are looked at
 const PAUSE = 120; // milliseconds without a key before pages are read for what is around a hit
 const HEADINGS = "h1, h2, h3, h4, h5, h6";
+const STATUS = /^\s*status\s*¶?\s*$/i; // its section lists days; the hit has the status beside its title
 const NO_TEXT = `${HEADINGS}, script, style, nav, svg, [hidden]`;
 const BLOCKS = "p, li, dt, dd, td, th, pre, div, blockquote";
 const made = (tag, css, ...inside) => {
@@ -62,6 +63,8 @@ const textOf = async (address) => {
   for (let next = heading?.nextElementSibling ?? null; next && !next.matches(HEADINGS); next = next.nextElementSibling) parts.push(next);
   const texts = (parts.length ? parts : [article]).map((part) => {
     const copy = part.cloneNode(true);
+    for (const heading of [...copy.querySelectorAll(HEADINGS)].filter((each) => STATUS.test(each.textContent)))
+      while (heading.nextElementSibling && !heading.nextElementSibling.matches(HEADINGS)) heading.nextElementSibling.remove();
     copy.querySelectorAll(NO_TEXT).forEach((element) => element.remove());
     copy.querySelectorAll(BLOCKS).forEach((element) => element.append(" "));
     return copy.textContent;

@@ -62,10 +62,17 @@ def _hint(text: str, files: Sequence[str], folders: Mapping[str, list[str]], bel
     from_root = f"{below}/{text}"
     if below and count_matches([from_root], files):
         return f"{_FROM_ROOT}; did you mean `{from_root}`?"
+    if whole := whole_folder(text, folders):
+        return whole
     near = nearest(literal_prefix(text), folders)
     if near is None:
         return _FROM_ROOT
     return f"{near[0]}; did you mean `{near[1]}`?" if near[1] else f"{near[0]}; {_FROM_ROOT}"
+
+
+def whole_folder(text: str, folders: Mapping[str, list[str]]) -> str | None:
+    """Return what to write in place of a glob that names a folder, and so none of its files."""
+    return f"it is a folder: write `{text}/**` for the files in it" if text in folders else None
 
 
 def literal_prefix(text: str) -> str:

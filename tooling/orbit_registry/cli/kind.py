@@ -67,6 +67,8 @@ from orbit_registry.workspace.author import Review, acting_role
 from orbit_registry.workspace.files import read_text
 from orbit_registry.workspace.journal import unified_diff
 
+_EXAMPLE = '"Retry uploads with a new token"'
+
 
 def kind_of(name: str) -> Kind:
     """Return a shipped kind without looking for a workspace, else one of the workspace here."""
@@ -265,8 +267,7 @@ def add_command(kind: Kind) -> click.Command:
         _read_body(kind, values, body_file)
         fields = fields_from(kind, values)
         if fields.get(kind.headline) == "" and not editor:
-            example = f'orbit {kind.name} new "Retry uploads with a new token"'
-            raise UsageError(f"the {kind.headline} is empty", hint=example)
+            raise UsageError(f"the {kind.headline} is empty", hint=f"orbit {kind.name} new {_EXAMPLE}")
         if fingerprint:
             fields["freshness"] = fingerprinted(registry.workspace, fields.get("freshness"), fingerprint)
         if pending:
@@ -297,7 +298,7 @@ def add_command(kind: Kind) -> click.Command:
         options.append(click.Option(["--task"], help="The task of the vote, if the record exists already."))
     summary = _with_examples(
         f"Add {kind.with_article}.",
-        " ".join(["orbit", kind.name, "new", '"…"', *_required_words(kind, options), "--dry-run"]),
+        " ".join(["orbit", kind.name, "new", _EXAMPLE, *_required_words(kind, options), "--dry-run"]),
     )
     return format_option(click.Command("new", params=options, callback=add, help=summary))
 
@@ -310,9 +311,8 @@ def stated_headline(kind: Kind, argument: str | None, option: str | None, *, ask
     if headline is None and asks:
         headline = click.prompt(f"{kind.headline.capitalize()} of the {kind.label.lower()}")
     if headline is None:
-        example = "Retry uploads with a new token"
         message = f"{kind.with_article} needs a {kind.headline}"
-        raise UsageError(message, hint=f'give it: orbit {kind.name} new "{example}"')
+        raise UsageError(message, hint=f"give it: orbit {kind.name} new {_EXAMPLE}")
     return headline
 
 

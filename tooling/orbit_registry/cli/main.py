@@ -376,9 +376,11 @@ def _click_error(error: click.ClickException, arguments: Sequence[str]) -> tuple
             message = f"missing {parameter.param_type_name}{name}: one of {', '.join(parameter.type.choices)}"
         elif isinstance(parameter, click.Argument):
             message = error.message.rstrip(".")  # click's own names all choices twice
+            if near := did_you_mean("".join(message.split("'")[1:2]), parameter.type.choices, "`"):
+                message = f"{message}. {near[0].upper()}{near[1:].rstrip()}"
     lines = (context.command.help or "").splitlines()
     example = next((line.strip() for line in lines if line.strip().startswith("orbit ")), None)
-    hint = f"`{context.command_path.replace(' import records', ' import')} --help` shows the usage"
+    hint = f"`{context.command_path} --help` shows the usage"
     is_lost = message.startswith("Got unexpected") or (
         isinstance(error, click.NoSuchOption) and not error.possibilities
     )

@@ -34,6 +34,8 @@ class _Import(click.Group):
 def import_group() -> None:
     """Adopt existing decisions, or files as resources.
 
+    `orbit import records --help` lists the options for decisions.
+
     orbit import .                      # decisions in any folder of the repository
     orbit import docs/decisions --dry-run
     orbit import doc docs/deploying.md --version 2.1

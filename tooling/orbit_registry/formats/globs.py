@@ -235,9 +235,7 @@ def _check_form(text: str) -> None:
     if body.startswith("!"):
         raise _RefusedError("the glob starts with two exclamation marks", "write one; a literal one is `{!}`", start)
     if _ABSOLUTE.match(body):
-        relative = body.lstrip("/") if body[0] == "/" else ""
-        hint = f"write `{relative}`" if relative else "write it from the project's root"
-        raise _RefusedError("the glob is absolute", hint, start)
+        raise _RefusedError("the glob is absolute", "write it from the project's root: `src/**`", start)
     if body.startswith("./"):
         raise _RefusedError("the glob starts with `./`", f"write `{body[2:].lstrip('/') or '**'}`", start)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.scopes import folders_of, literal_prefix, nearest
+from orbit_registry.checks.scopes import folders_of, literal_prefix, nearest, whole_folder
 from orbit_registry.errors import did_you_mean
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.position import Problem
@@ -52,7 +52,7 @@ def dead_glob(context: CheckContext) -> Iterator[Diagnostic]:
     for record, paths in scoped:
         for text in report.dead[record.path]:
             where = context.at(record, "scope", "paths", paths.index(text))
-            hint = _moved_to(record, text, renames) or _near(text, folders)
+            hint = _moved_to(record, text, renames) or whole_folder(text, folders) or _near(text, folders)
             yield dead_glob.at(where, f"`{text}` matches no tracked file", hint=hint, record=record)
 
 
