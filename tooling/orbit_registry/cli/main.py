@@ -374,9 +374,10 @@ def _click_error(error: click.ClickException, arguments: Sequence[str]) -> tuple
         if isinstance(error, click.MissingParameter):
             name = f" {parameter.opts[0]}" if isinstance(parameter, click.Option) else ""
             message = f"missing {parameter.param_type_name}{name}: one of {', '.join(parameter.type.choices)}"
-        elif isinstance(parameter, click.Argument):
-            message = error.message.rstrip(".")  # click's own names all choices twice
-            if near := did_you_mean("".join(message.split("'")[1:2]), parameter.type.choices, "`"):
+        else:
+            if isinstance(parameter, click.Argument):
+                message = error.message.rstrip(".")  # click's own names all choices twice
+            if near := did_you_mean("".join(error.message.split("'")[1:2]), parameter.type.choices, "`"):
                 message = f"{message}. {near[0].upper()}{near[1:].rstrip()}"
     lines = (context.command.help or "").splitlines()
     example = next((line.strip() for line in lines if line.strip().startswith("orbit ")), None)
