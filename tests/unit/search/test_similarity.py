@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
-from orbit_registry.search.similarity import Contrast, Pair, Words, normalised, pair_scores, similar_pairs
+from orbit_registry.search.similarity import Contrast, Pair, TermWeights, Words, normalised, pair_scores, similar_pairs
 from orbit_registry.search.similarity import contrast as contrast_of_words
 from orbit_registry.search.text import terms
 
@@ -94,6 +94,15 @@ def test_a_pair_at_the_threshold_is_found() -> None:
 
     for pair, cosine_of_pair in pair_scores(texts, 0.01).items():
         assert pair in pair_scores(texts, cosine_of_pair)
+
+
+def test_a_common_word_alone_makes_a_pair_at_a_low_threshold() -> None:
+    texts = {f"L-{n:02}": Counter(["common", *(f"word{n}own{word}" for word in range(2 * n))]) for n in range(1, 12)}
+    weights = TermWeights.of(texts.values())
+    vectors = {key: weights.vector(counts) for key, counts in texts.items()}
+    pairs = {pair for pair in combinations(sorted(texts), 2) if vectors[pair[0]].cosine(vectors[pair[1]]) >= 0.01}
+
+    assert set(pair_scores(texts, 0.01)) == pairs
 
 
 def test_long_texts_of_many_rare_words_are_found() -> None:

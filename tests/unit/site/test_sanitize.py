@@ -97,6 +97,7 @@ def test_ordinary_prose_is_kept() -> None:
         ("Refuse (supersedes [0133](0133-lever.md))", "Refuse (supersedes 0133)"),
         ("[<b>](javascript:x)", "&lt;b&gt;"),
         ("2 ** 3 ** 4, a[0](x y)", "2 ** 3 ** 4, a[0](x y)"),
+        ("Call handlers[event](payload) once, ![a](b)", "Call handlers[event](payload) once, ![a](b)"),
     ],
 )
 def test_a_title_has_no_marks_of_markdown(title: str, html: str) -> None:

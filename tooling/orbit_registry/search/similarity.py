@@ -149,7 +149,7 @@ class _Candidates:
         position, least, shares = self._positions[key], self._least, list[tuple[str, int]]()
         for term, weight in vector.weights.items():
             share = weight * weight / vector.norm * (1 << _SCALE_BITS)
-            if share < 1 and least > self._least / 2:  # common words: not to count them takes half the time
+            if share < 1 and least - share > self._least / 2:  # common words: not to count them takes half the time
                 least -= share
             else:
                 shares.append((term, math.ceil(share)))

@@ -16,7 +16,9 @@ from urllib.parse import urlsplit
 
 import nh3
 
-_MARKED = re.compile(r"`([^`]{1,200})`|\[([^\[\]`]{1,200})\]\([^()\s]{1,300}\)|\*\*(?=\S)([^*`]{1,200})(?<=\S)\*\*")
+_MARKED = re.compile(
+    r"`([^`]{1,200})`|(?<![\w!])\[([^\[\]`]{1,200})\]\([^()\s]{1,300}\)|\*\*(?=\S)([^*`]{1,200})(?<=\S)\*\*"
+)
 """Code, a link and strong text in one line."""
 
 _TAGS = {

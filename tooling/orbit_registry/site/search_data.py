@@ -132,7 +132,8 @@ def _table(texts: Sequence[str]) -> dict[str, object]:
         numbers = [*map(int, parts[1::2])]
         counts: dict[str, int] = {}
         for word, count in zip(parts[::2], numbers, strict=True):
-            term = stems.get(word) or stems.setdefault(word, stem(word))
+            if (term := stems.get(word)) is None:
+                term = stems[word] = stem(word)
             counts[term] = counts.get(term, 0) + count
         for posting in counts.items():
             terms[posting[0]] += (slot, posting[1])
