@@ -28,6 +28,8 @@ SHORT = '''def f():
     """Opened by all."""
     g("Hi!")  # as it does
 '''
+TWICE = "x = 1  # pool\npool = 2\n"
+ALLOWED = "# orbit: allow ADR-0001 because it is old: text\n"
 
 
 @pytest.fixture
@@ -40,6 +42,8 @@ def project(root: Path) -> Path:
     write(root, "src/a.py", OLD)
     write(root, "src/pool.py", DOCUMENTED)
     write(root, "src/short.py", SHORT)
+    write(root, "src/twice.py", TWICE)
+    write(root, "src/allowed.py", ALLOWED)
     bring_up_to_date(root)
     return root
 
@@ -67,6 +71,7 @@ TOLD = {
     "after the end of a docstring that has it": edit(
         'opened by connect_mysql.\n"""\nconnect_mysql()\n', 'opened.\n"""\n', "src/pool.py"),
     "code after a docstring that ends on the line": edit('all."""; connect_mysql()', 'all."""', "src/short.py"),
+    "code and a comment": edit("connect_mysql", "pool", "src/twice.py"),
     "after a docstring": edit('"""Connect."""\nconnect_mysql()\n'),
     "one more in a file that has one": edit("connect_mysql()\nconnect_mysql()\n", "connect_mysql()\n"),
 }  # fmt: skip
@@ -75,6 +80,7 @@ QUIET = {
     "the file has as many": ("Write", {"file_path": "src/a.py", "content": f"import re\n{OLD}"}),
     "a part of a word": edit("reconnect_mysql()\n"),
     "a word with hidden characters": edit("my\u202esql()\n"),
+    "any case, after an allowance on the line": edit("Draft", "text", "src/allowed.py"),
     "a comment": edit("import os  # no connect_mysql here\n"),
     "a string": edit("x = 'connect_mysql'\n"),
     "another file": edit("connect_mysql()\n", path="lib/a.py"),

@@ -38,7 +38,8 @@ def forbidden(index: "Index", arguments: "Payload", path: str, root: str, folder
             texts = {EXACT: (text, old), ANY_CASE: (text.casefold(), old.casefold())}
             present = [(number, pattern) for number, pattern in patterns if pattern[1:] in texts[pattern[0]][0]]
             head, quotes = _before(root, file, new, old) if present else ("", 0)
-            texts = {sign: (head + added, head + removed) for sign, (added, removed) in texts.items()}
+            heads = {EXACT: head, ANY_CASE: head.casefold()}
+            texts = {sign: (heads[sign] + added, heads[sign] + removed) for sign, (added, removed) in texts.items()}
             edit = _Edit(file, texts, quotes, MOST_HITS // max(len(present), 1) + 1)
             for number, pattern in present:
                 start, end = index.range_of(number)
@@ -93,13 +94,13 @@ class _Edit:
 def _before(root: str, file: str, new: str, old: str) -> tuple[str, int | None]:
     """Return the line on which an edit begins, up to there, and the quotes of docstrings in the file before that line.
 
-    None instead of a number: that can't be told.
+    No line if the file has the text at several places; None instead of a number: that can't be told.
     """
     content = readable_content(f"{root}/{file}", LONGEST_FILE).decode("utf-8", "replace").replace("'''", _QUOTES)
     for text in (old, new):  # after the edit the file has the new one
         start = content.find(text) if text else -1
         if start >= 0:
-            line = content.rfind("\n", 0, start) + 1
+            line = content.rfind("\n", 0, start) + 1 if content.count(text) == 1 else start
             return content[max(line, start - LONGEST_HEAD) : start], content.count(_QUOTES, 0, line)
     return "", None if new.count(_QUOTES) % 2 else 0
 

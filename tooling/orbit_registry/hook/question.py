@@ -55,7 +55,7 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
                     weights[hit >> 32] = weights.get(hit >> 32, 0) + (hit & 0xFFFFFFFF)
             term_of[word] = term & 0xFFFFFFFF
         terms = [term_of.get(word, -1) for word in in_order]
-        pairs = {first << 24 | second for first, second in pairwise(terms) if first >= 0 <= second}
+        pairs = {first << 24 | second for first, second in pairwise(terms) if first >= 0 and second >= 0}
         for number in sorted(weights, key=lambda number: -weights[number])[: POOL if pairs else 0]:
             for pair in index.pairs[index.pair_start[number] : index.pair_start[number + 1]].tolist():
                 if pair >> 16 in pairs:
