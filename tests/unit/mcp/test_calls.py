@@ -203,10 +203,28 @@ def test_a_replacement_is_a_new_or_pending_record(call: Call, root: Path) -> Non
 
 def test_a_replacement_of_a_decision_is_a_proposed_decision(call: Call, root: Path) -> None:
     add_adr(Registry.open(root).workspace, NewAdr("One cache", body=BODY), PERSON)
-    assert call("update", id="ADR-0001", fields={"summary": "x"}, confirm=True).is_error
 
     added = data(call("supersede", id="ADR-0001", fields={"title": "Two caches", "body": BODY}, confirm=True))
     assert (added["status"], added["links"]) == ("proposed", [{"rel": "amends", "to": "ADR-0001"}])
+
+
+def test_a_change_of_a_decision_takes_its_title_and_scope_along(call: Call, root: Path) -> None:
+    old = NewAdr("One cache", body=BODY, paths=("src/**",), feature="cache", labels=("cost",))
+    add_adr(Registry.open(root).workspace, old, PERSON)
+
+    refused = call("add", id="ADR-0001", fields={"summary": "One cache for all"}, confirm=True)
+    assert "`body`" in str(refused.structured["hint"])
+    body = BODY.replace("One cache", "One cache for all")
+    added = data(call("add", id="ADR-0001", fields={"body": body, "scope": {"tags": ["cache"]}}, confirm=True))
+
+    assert (added["title"], added["status"], added["feature"]) == ("One cache", "proposed", "cache")
+    assert (added["scope"], added["labels"]) == ({"paths": ["src/**"], "tags": ["cache"]}, ["cost"])
+    assert added["links"] == [{"rel": "amends", "to": "ADR-0001"}]
+    assert "One cache for all" in (root / added["source"]["path"]).read_text("utf-8")
+
+
+def test_an_empty_search_lists(call: Call) -> None:
+    assert data(call("search", query="")) == data(call("search"))
 
 
 def test_records_that_apply_come_along_once_a_session(call: Call, root: Path) -> None:
@@ -279,7 +297,7 @@ def test_a_text_that_is_empty_is_refused(call: Call, root: Path) -> None:
     entry = learnings(root)[0]
     for name, arguments in (
         ("show", {"id": ""}), ("vote", {"id": entry, "task": " "}), ("fail", {"target": "", "reason": "no browser"}),
-        ("fail", {"target": "story:shop:S-1", "reason": ""}), ("search", {"query": ""}), ("match", {"paths": []}),
+        ("fail", {"target": "story:shop:S-1", "reason": ""}), ("match", {"paths": []}), ("match", {"paths": [""]}),
         ("add", {"fields": {"summary": "Look twice"}}), ("add", {"kind": "learning", "fields": {"summary": ""}}),
     ):  # fmt: skip
         assert call(name, **arguments).is_error, name
@@ -379,6 +397,7 @@ def test_a_text_is_checked_before_it_is_written(root: Path, call: Call) -> None:
     assert [row["check"] for row in data(matched)["check"]["findings"]] == ["ADR-0007/no-print"]
     assert "orbit: allow ADR-0007 because …" in matched.text
     assert call("match", paths=["src/a.py", "src/b.py"], new_text="print(1)").is_error
+    assert data(call("match", paths=["src/new.py"], new_text=""))["check"]["findings"] == []
     assert data(call("check_text", path="src/new.py", text="log(1)"))["findings"] == []
 
 

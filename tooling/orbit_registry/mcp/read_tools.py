@@ -35,13 +35,15 @@ def clean(record: Record) -> Record:
 
 def inside(registry: Registry, path: str) -> str:
     """Return a path from the project's root; an absolute one must be inside."""
+    if not path.strip():
+        raise UsageError("a path is empty", hint="name a file from the project's root")
     root = registry.workspace.root
     return path_from_root(root, root, path)
 
 
 def search(call: ToolCall) -> ToolResult:
     """Find records by words; without words and scope, list them."""
-    if call.arguments.keys() <= {"kind", "limit", "all"}:
+    if not call.text("query") and call.arguments.keys() <= {"query", "kind", "limit", "all"}:
         return list_records(call)
     registry = call.registry
     path = inside(registry, call.text("path")) if call.text("path") else None
@@ -203,7 +205,8 @@ def match(call: ToolCall) -> ToolResult:
     paths = [inside(call.registry, path) for path in call.words("paths")]
     if not paths and not call.words("tags"):
         raise UsageError("nothing to match", hint="name `paths` or `tags`; `search` with a `kind` lists all records")
-    if call.text("new_text") and len(paths) != 1:
+    has_text = "new_text" in call.arguments  # an empty one empties the file
+    if has_text and len(paths) != 1:
         raise UsageError("`new_text` is of one file", hint="name that file alone in `paths`")
     from orbit_registry.matching.match import texts
 
@@ -218,7 +221,7 @@ def match(call: ToolCall) -> ToolResult:
     ids = [str(entry["id"]) for entry in data]
     following = [f'show {{"id": "{record_id}"}}' for record_id in ids[:1]]
     result = ToolResult({"matches": data, "omitted": omitted}, answer_text, following, paths, ids)
-    if not call.text("new_text"):
+    if not has_text:
         return result
     check = _checked(call, paths[0], call.text("new_text"))
     checked = {"matches": data, "omitted": omitted, "check": check.data}

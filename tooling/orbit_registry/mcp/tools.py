@@ -203,8 +203,8 @@ def _writing_tools(kinds: KindTable) -> list[Tool]:
     return [
         Tool(
             "add", "Propose a record",
-            "Propose a new record of a `kind`, or a change of the record `id`: one that waits is changed, an accepted "
-            f"one gets a proposed successor. A person reviews it. {twice}",
+            "Propose a new record or a change; give `kind` or `id`. With `id` a record that waits is changed, an "
+            f"accepted one gets a proposed successor, a decision by its whole `body`. A person reviews it. {twice}",
             {"kind": writable, "id": text("Instead of `kind`: the record to change.", 300),
              "fields": fields, "task": TASK, "confirm": _CONFIRM,
              "distinct_from": words("Records that look alike but differ; also confirms.")},

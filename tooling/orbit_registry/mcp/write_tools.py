@@ -35,6 +35,7 @@ REPLACES = "amends"  # link from a proposal to the record it would replace; a pe
 Fields = dict[str, object]
 MOST_NEAR = 5
 _MOST_RELATED = 3
+_OF_A_SUCCESSOR = ("title", "scope", "feature", "labels")  # what a decision in place of another has of it
 
 
 def call_fields(kind: Kind, call: ToolCall, *, new: bool) -> Fields:
@@ -110,7 +111,8 @@ def add(call: ToolCall) -> ToolResult:
 def update(call: ToolCall) -> ToolResult:
     """Change a pending record; for a live one, propose a replacement."""
     record = _record_named(call, "id")
-    changes = call_fields(record.kind, call, new=False)
+    is_decided = record.kind.in_document and record.phase == "live"
+    changes = call_fields(record.kind, call, new=is_decided)
     _refuse_inherited(record)
     if record.phase == "closed":
         raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="`add` a new record")
@@ -118,9 +120,10 @@ def update(call: ToolCall) -> ToolResult:
         title = changes.pop("title", None) if record.kind.in_document else None
         changed = change(call, record, lambda data: merged(data, changes), None if title is None else str(title))
         return _written_result(call, changed)
-    if record.kind.in_document:
-        return supersede(call)
-    names = own_fields(record.kind).keys() - {"legacy_ids"}
+    if is_decided and not changes.get("body"):
+        hint = "give `body`, the whole new text, with what you change; title, scope, feature and labels stay"
+        raise RefusedError(f"{record.id} is {record.status.name}: its text is proposed anew", hint=hint)
+    names = {*_OF_A_SUCCESSOR, *changes} if is_decided else own_fields(record.kind).keys() - {"legacy_ids"}
     fields = {
         name: value for name, value in merged(record.data, changes).items() if name in names or name.startswith("x-")
     }
