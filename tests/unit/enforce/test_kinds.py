@@ -88,11 +88,12 @@ def test_examples_notice_nearly_every_way_to_break_a_check() -> None:
         ({"text": {"word": ["a"]}}, "unknown field `word`"),
         ({"text": "a"}, "`text` is a text, not a mapping"),
         ({"import": {"of": ["."]}}, "ADR-0001/a can't be used: `.` names no module"),
-        ({"text": {}}, "ADR-0001/a can't be used: `text` has one of `words`, `regex`"),
+        ({"text": {}}, "ADR-0001/a can't be used: `text` has either `words` or `regex`"),
+        ({"same": {}}, "`of` is missing"),
         ({"path": {"only": ["a"]}, "must": "have"},
          "ADR-0001/a can't be used: `only` says itself what must be: leave out `must`"),
         ({"pair": {"with": ["{stem}"]}, "must": "have"},
-         "ADR-0001/a can't be used: `with` says itself what must be: leave out `must`"),
+         "ADR-0001/a can't be used: `pair` says itself what must be: leave out `must`"),
         ({"text": {"regex": "(?=a)"}}, "ADR-0001/a can't be used: `regex` can't be read: invalid perl operator: (?="),
         ({"text": {"regex": "a*"}}, "ADR-0001/a can't be used: `regex` matches an empty text"),
         ({"path": {"of": ["/a"]}}, "ADR-0001/a can't be used: `/a` is not a glob: the glob is absolute"),
@@ -176,6 +177,17 @@ def test_relations_at_any_distance_take_bounded_time(name: str) -> None:
     with pytest.raises(NotRunError, match="too deep, or too much is side by side"):
         [*finder.find("a.py", text)]
     assert time.process_time() - start < 2
+
+
+def test_a_check_without_a_kind_is_about_no_file() -> None:
+    assert not check_of({}).is_about_one_file
+
+
+def test_a_condition_with_many_parts_hides_no_import() -> None:
+    finder = check_of({"import": {"of": ["requests"]}}).finder
+    assert isinstance(finder, Finder)
+    text = f"if {'1+' * 1_500}1:\n    import requests\nif typing.TYPE_CHECKING:\n    import requests\n"
+    assert [match.line for match in finder.find("a.py", text)] == [2]
 
 
 @pytest.mark.parametrize(

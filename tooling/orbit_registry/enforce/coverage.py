@@ -83,8 +83,8 @@ def _classified(record: Record, tree: Tree) -> Classified:
     checks = checks_of(record)
     off = {check.number: reason for check in checks if (reason := _why_off(check, tree))}
     counted = [check for check in checks if check.number not in off]
-    pattern_checks = [check for check in counted if not check.is_reference
-                      and not (check.must == "have" and sum(map(check.reads, tree.paths)) <= 1)]  # fmt: skip
+    own = [check for check in counted if not check.is_reference]
+    pattern_checks = [check for check in own if check.must != "have" or sum(map(check.reads, tree.paths)) > 1]
     if any(check.level != "advice" for check in pattern_checks):
         name = "enforced"
     elif any(check.is_reference for check in counted):

@@ -86,7 +86,7 @@ class CheckKind:
     forms: Sequence[str] = ()
     """The fields of which a check has exactly one."""
     demands: Sequence[str] | None = None
-    """Those of them that `must: have` goes with; None: all."""
+    """Those of them that `must: have` goes with; None: all, and a check without forms too."""
     example_names: Sequence[str] = ()
     """Names of the files that its examples may be, if they don't say."""
     needs_all: bool = True
@@ -113,9 +113,10 @@ class CheckKind:
         """Return what finds the matches of a check; raises InvalidCheckError and NotRunError."""
         chosen = [name for name in self.forms if name in fields]
         if self.forms and len(chosen) != 1:
-            raise InvalidCheckError(f"`{self.name}` has one of {', '.join(f'`{name}`' for name in self.forms)}")
-        if must == "have" and self.demands is not None and chosen[0] not in self.demands:
-            raise InvalidCheckError(f"`{chosen[0]}` says itself what must be: leave out `must`")
+            raise InvalidCheckError(f"`{self.name}` has either {' or '.join(f'`{name}`' for name in self.forms)}")
+        subject = chosen[0] if chosen else self.name
+        if must == "have" and self.demands is not None and subject not in self.demands:
+            raise InvalidCheckError(f"`{subject}` says itself what must be: leave out `must`")
         return self.make(fields, must)
 
 
@@ -123,7 +124,7 @@ def _no_finder(fields: Fields, must: str) -> Finder:
     raise InvalidCheckError("the check has no kind")
 
 
-NO_KIND = CheckKind(name="", properties={}, make=_no_finder)
+NO_KIND = CheckKind(name="", properties={}, make=_no_finder, needs_tree=True)
 """The kind of a check that names none, or several."""
 
 

@@ -43,7 +43,6 @@ _SEPARATORS = {"rust": "::", "php": "\\", **dict.fromkeys(_DOTTED, ".")}
 _KEYWORDS = re.compile(r"\A\s*(?:(?:pub(?:\([^)]*\))?|import|use|using|static|global|function|const)\s+)*")
 _QUOTED = re.compile(r"['\"`<]([^'\"`>\n]+)['\"`>]")
 _RENAMED = re.compile(r"\s+as\s+.*|\s*=>.*|;.*", re.DOTALL)
-_TYPES_ALONE = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 _TYPES = re.compile(r"(?:import|export)\s+(?:type\b|\{\s*type\s[^,}]*(?:,\s*type\s[^,}]*)*,?\s*\})")
 
 
@@ -100,7 +99,8 @@ def _spellings(names: Sequence[str], separator: str) -> Iterator[str]:
 @lru_cache(maxsize=2)  # several checks look at one file in a row
 def _imports(path: str, text: str, language: str, types: bool) -> Sequence[tuple[list[str], int, int]]:
     """Return the names that each import of a file may mean, and its offsets."""
-    return [*(_python(path, text, types) if language == "python" else _other(path, text, language, types))]
+    rows = _python(path, text, types) if language == "python" else _other(path, text, language, types)
+    return list(rows)
 
 
 def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
@@ -120,9 +120,10 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
     nodes: list[ast.AST] = [tree]
     while nodes:
         node = nodes.pop()
-        if isinstance(node, ast.If) and not types and ast.unparse(node.test) in _TYPES_ALONE:
-            nodes += node.orelse
-            continue
+        match node:
+            case ast.If(ast.Name("TYPE_CHECKING") | ast.Attribute(ast.Name("typing"), "TYPE_CHECKING")) if not types:
+                nodes += node.orelse
+                continue
         nodes += ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

@@ -53,8 +53,8 @@ def _shape(text: str) -> tuple[str, str, str]:
 KIND = CheckKind(
     name="pair",
     properties={"with": WORDS},
+    required=("with",),
     make=_make,
-    forms=("with",),
     demands=(),
     needs_tree=True,
     hint="add the file",

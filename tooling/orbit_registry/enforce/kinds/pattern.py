@@ -59,10 +59,9 @@ def _make(fields: Fields, must: str) -> Finder:
         config: dict[str, Any] = {"rule": {"pattern": fields["find"]}}
     else:
         config = {name: fields[name] for name in ("rule", "constraints", "utils") if name in fields}
+    empty = parsed("", language)
     try:
-        parsed("", language).find_all(config=config)
-    except NotRunError:
-        raise
+        empty.find_all(config=config)
     except Exception as error:  # ast-grep raises plain ones  # noqa: BLE001
         raise InvalidCheckError(f"ast-grep can't read the pattern: {_reason(str(error))}") from None
     up, beside = _relations(config)
