@@ -19,7 +19,7 @@ THEIRS = [
     '{"KEY": {"ROOT": {}}}', '{\n  "KEY": {\n    "ROOT": {\n      "allowedTools": []\n    }\n  }\n}\n',
     '{"KEY": {"ROOT": {"mcpServers": {\n  "other": {"command": "x"}}}}}',
 ]  # fmt: skip
-TOML = ['model = "x"', 'model = "x"\n', '[mcp_servers.other]\ncommand = "x"\n\n']
+TOML = ['', 'model = "x"', 'model = "x"\n', '[mcp_servers.other]\ncommand = "x"\n\n']
 FILES = [(name, scope) for name in server_agents() for scope in load_agent(name).servers]
 
 
@@ -92,7 +92,21 @@ def test_the_default_is_for_you_alone(
     assert json.loads((home / "moved/.claude.json").read_text())["mcpServers"].keys() == {"orbit"}
     assert run(["mcp", "install", "codex", "--scope", "local"]) == 1
     assert "choose --scope user or --scope project" in capsys.readouterr().err
-    assert run(["mcp", "install", "generic"]) == 1
+    assert run(["mcp", "install", "generic"]) == 2
+    assert "generic" not in capsys.readouterr().err.partition("not one of")[2]
+
+
+def test_a_large_file_is_changed_and_a_linked_one_is_not(tmp_path: Path, home: Path) -> None:
+    home.mkdir()
+    file = home / ".claude.json"
+    file.write_text(json.dumps({"history": "x" * 6_000_000}))
+    assert install_server(tmp_path, load_agent("claude")).changed
+
+    file.rename(home / "own.json")
+    file.symlink_to("own.json")
+    with pytest.raises(RefusedError, match="symbolic link") as caught:
+        install_server(tmp_path, load_agent("claude"))
+    assert "hook" not in str(caught.value.hint)
 
 
 def test_agents_are_found_by_their_folders(tmp_path: Path) -> None:

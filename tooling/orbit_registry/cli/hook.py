@@ -16,6 +16,8 @@ from orbit_registry.workspace.git import Git, ignore_pattern
 
 HOOK_AGENTS = hook_agents()
 AGENT = click.argument("agent", metavar=f"{{{' | '.join(HOOK_AGENTS)}}}", type=click.Choice(HOOK_AGENTS))
+SERVER_AGENTS = mcp.server_agents()
+SERVER_AGENT = click.argument("agent", metavar=f"{{{' | '.join(SERVER_AGENTS)}}}", type=click.Choice(SERVER_AGENTS))
 SCOPE = click.option(
     "--scope",
     type=click.Choice(["local", "project", "user"]),
@@ -285,7 +287,7 @@ def serve(root: Path | None, aliases: bool, http: bool, host: str, port: int, to
 
 
 @mcp_group.command("install")
-@AGENT
+@SERVER_AGENT
 @SCOPE
 @DRY_RUN
 @format_option
@@ -309,7 +311,7 @@ def install_server(agent: str, scope: Scope | None, dry_run: bool, output: str) 
 
 
 @mcp_group.command("uninstall")
-@AGENT
+@SERVER_AGENT
 @SCOPE
 @DRY_RUN
 @format_option

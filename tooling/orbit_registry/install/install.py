@@ -20,7 +20,7 @@ from orbit_registry.workspace.workspace import user_home, work_tree
 LAUNCHER = ".orbit/hook.sh"
 """Script that a project's settings start; it finds each machine's Python, so it can be committed."""
 EARLIER_LAUNCHER = "orbit_registry/push/launch.py"  # what settings of version 0.1.0 start; it still starts the hook
-LARGEST = 5_000_000
+LARGEST = 64_000_000  # bytes: agents keep the history of their sessions in such files
 File = TypeVar("File", SettingsFile, ServersFile)
 
 
@@ -219,5 +219,5 @@ def launcher_text() -> str:
 def file_text(path: Path) -> str | None:
     """Return a settings file's text with its line endings; None if there is no file."""
     if path.is_symlink():
-        raise RefusedError(f"{path} is a symbolic link", hint="name the hook in the file it leads to by hand")
+        raise RefusedError(f"{path} is a symbolic link", hint="make the change by hand in the file it leads to")
     return decode(read_bytes(path, limit=LARGEST), path) if path.exists() else None

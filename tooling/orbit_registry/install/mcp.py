@@ -91,8 +91,6 @@ def other_files(root: Path, state: ServerState) -> list[str]:
 
 
 def _file(root: Path, agent: Agent, scope: Scope | None) -> tuple[Scope, ServersFile, Path, str | None]:
-    if not agent.servers:
-        raise RefusedError(f"{agent.title} starts no MCP servers", hint=f"agents: {', '.join(server_agents())}")
     scope, file = file_in_scope(agent, agent.servers, scope)
     path = settings_path(root, file)
     return scope, file, path, file_text(path)
@@ -169,8 +167,10 @@ def _with_block(text: str | None, path: Path) -> str:
         if text is not None and BLOCK in text:
             return text
         raise RefusedError(f"{path} has another server `{NAME}`", hint="rename it there; nothing was changed")
-    return f"{text}\n{BLOCK}" if text else BLOCK
+    return BLOCK if text is None else f"{text}\n{BLOCK}"
 
 
 def _without_block(text: str) -> str | None:
-    return text.replace(f"\n{BLOCK}", "", 1) if f"\n{BLOCK}" in text else text.replace(BLOCK, "", 1) or None
+    if f"\n{BLOCK}" in text:
+        return text.replace(f"\n{BLOCK}", "", 1)
+    return text.replace(BLOCK, "", 1) or None if BLOCK in text else text
