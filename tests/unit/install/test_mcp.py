@@ -19,7 +19,7 @@ THEIRS = [
     '{"KEY": {"ROOT": {}}}', '{\n  "KEY": {\n    "ROOT": {\n      "allowedTools": []\n    }\n  }\n}\n',
     '{"KEY": {"ROOT": {"mcpServers": {\n  "other": {"command": "x"}}}}}',
 ]  # fmt: skip
-TOML = ['', 'model = "x"', 'model = "x"\n', '[mcp_servers.other]\ncommand = "x"\n\n']
+TOML = ["", 'model = "x"', 'model = "x"\n', '[mcp_servers.other]\ncommand = "x"\n\n']
 FILES = [(name, scope) for name in server_agents() for scope in load_agent(name).servers]
 
 

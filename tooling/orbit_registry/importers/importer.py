@@ -50,7 +50,9 @@ def import_from(
     if not target.exists():
         missing = next(part for part in (target, *target.parents) if part.parent.is_dir())
         near = did_you_mean(missing.name, sorted(file.name for file in missing.parent.glob("*")), "`")
-        raise UsageError(f"{path} is not there", hint=f"{near}name a folder or a document, or `.` for the whole repository")
+        raise UsageError(
+            f"{path} is not there", hint=f"{near}name a folder or a document, or `.` for the whole repository"
+        )
     if source == "auto":
         detected = (importer for importer in formats.values() if importer.detects(target))
         importer = next(detected, DocumentImporter(NO_FORMAT))
