@@ -155,12 +155,19 @@ def test_an_address_in_the_own_repository_is_its_document(
 
 @pytest.mark.parametrize(
     ("target", "ids"),
-    [("TEP-0107", ("ADR-0001",)), ("TEP-107", ()), ("TEP-0007", ()), ("ADR-7", ("ADR-0002",))],
+    [("TEP-0107", ("ADR-0107",)), ("RFC-0107", ()), ("JIRA-0107", ()), ("TEP-0012", ()), ("CVE-012", ())],
 )
-def test_a_code_with_zeros_names_the_number_in_the_same_folder(target: str, ids: tuple[str, ...]) -> None:
-    locations = [RecordLocation("ADR-0001", "teps/0107-a.md", 107), RecordLocation("ADR-0002", "docs/adr/0007-b.md", 7)]
-    relation = Relation("superseded_by", target, Position(1, 1), Span(0, 1), target)
-    assert Targets(locations).find("teps/0023-c.md", relation)[0] == ids
+def test_a_code_names_the_decision_whose_title_has_it(
+    workspace: Workspace, write: Write, target: str, ids: tuple[str, ...]
+) -> None:
+    """The number alone leads to no decision: a request or a ticket may have the same one."""
+    write("0107-queue.md", "TEP-0107: Queue")
+    write("0012-bus.md", "Bus")
+    write("0113-events.md", "Events", f"accepted, supersedes {target}")
+    backfill(workspace)
+    record = records(workspace).get("ADR-0113")
+    assert record is not None
+    assert record.supersedes == ids
 
 
 def test_a_project_of_decisions_alone_has_root_folder(git_repo: Path) -> None:

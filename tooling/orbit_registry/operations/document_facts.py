@@ -20,6 +20,7 @@ HIGHEST = 999_999
 _OF_THE_DAY = re.compile(r"\d{1,3}(?=[-_])")
 _PLAIN_SERIES = ("", "adr", "decision")  # what files begin with whose decisions have no name but their number
 _ZEROS = re.compile(r"0\d{2,}")
+_CODE = re.compile(r"\A(?!ADR-)[A-Z]{2,8}-\d{2,9}\Z")  # `TEP-0107`, as a title begins
 _ONLY_DIGITS = re.compile(r"\d{1,9}\Z")
 
 
@@ -49,11 +50,11 @@ class Candidate:
     @property
     def label(self) -> str:
         """How a report names it."""
-        return f"{self.path} · {self._called}" if self.in_log else self.path
+        return f"{self.path} · {self.called}" if self.in_log else self.path
 
     @property
-    def _called(self) -> str | None:
-        """What the log's own heading calls an entry: `D1`, `ADR-001`, `4`; its title where it has no number."""
+    def called(self) -> str | None:
+        """What the heading calls a decision: `D1`, `ADR-001`, `4`; its title where it has no number."""
         entry = self.entry
         if entry.heading_span is None or not entry.number_spans:
             return heading_of(entry, "log")
@@ -145,6 +146,7 @@ def _legacy_names(
             if folder and (nested or shared):
                 names.append(f"{posixpath.basename(folder)}/ADR-{entry.number}")
         names += _series_name(pure.stem, entry.number, [code for above, code in series if above == folder])
+        names += _CODE.findall(candidate.called or "")
         names += [fact.raw for fact in entry.facts if fact.key == "number" and fact.style == "front-matter"]
         names += [fact.raw.strip("/ ").rpartition("/")[2] for fact in entry.facts if fact.key == "page"]
         names.append(posixpath.basename(folder) if pure.stem.lower() in GENERIC_NAMES else pure.stem)

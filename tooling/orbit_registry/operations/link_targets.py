@@ -30,9 +30,7 @@ FORWARD: Mapping[Rel, tuple[str, bool]] = {
 UNRESOLVED = "x-unresolved"  # the key that keeps what a document says of another decision and that leads to no record
 
 _DIGITS = re.compile(r"\d{1,9}")
-_NUMBER = re.compile(
-    r"(?:(?:ADRs?|decision)[-_ #]{0,3}|#|(?P<series>[A-Z]{2,8}-)(?=0\d{2}))?0*(?P<number>\d{1,9})\Z", re.IGNORECASE
-)
+_NUMBER = re.compile(r"(?:(?:ADRs?|decision)[-_ #]{0,3}|#)?0*(?P<number>\d{1,9})\Z", re.IGNORECASE)
 _IN_FRAGMENT = re.compile(r"adr[-_ ]?0*(?P<number>\d{1,9})", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _PAGE = re.compile(r"https?://(?P<repository>[^?#]+?)/(?:-/)?(?:blob|tree|src/branch|src)/[^/?#]+/(?P<path>[^?]+)")
@@ -147,7 +145,7 @@ class Targets:
         if match:
             number = int(match["number"])
             here = self._by_folder.get((posixpath.dirname(path), number), [])
-            ids = here or ([] if match["series"] else self._nearest(path, self._by_number.get(number, [])))
+            ids = here or self._nearest(path, self._by_number.get(number, []))
             if ids:
                 return tuple(dict.fromkeys(ids)), "the number is that of several decisions"
         of_a_page = target.partition("#")[0].rstrip("/").rpartition("/")[2] if "/" in target else target
