@@ -18,7 +18,6 @@ _WAS = re.compile(r"\(\s*(?:was|formerly|previously)\b.*", re.IGNORECASE | re.DO
 _BADGE = re.compile(r"/badge/(?:(?:adr[-_ ]?)?status[-/]|adr/)(?P<status>[^-/?#)\s]{1,60})", re.IGNORECASE)
 _STRUCK = re.compile(r"~~.{1,200}?~~", re.DOTALL)
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
-_SENTENCE_END = re.compile(r"(?<=[.。])\s")
 _LISTED = re.compile(r"\s*[,/|·、，]\s*|\s+(?:or|oder|ou|o)\s+")
 _OPTIONS = re.compile(r"[\[({](?P<listed>[^\[\](){}]{8,300})[\])}](?!\()")
 _OPEN = re.compile(r"\s*(?:\[[^\]]*|\{[^}]*)\Z")
@@ -55,8 +54,11 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     if _OPEN.match(raw):
         return "unknown", ()
     text = _without_options(_STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))).strip()
-    first, *sentences = _SENTENCE_END.split(_WAS.sub(" ", text), maxsplit=1)  # an arrow in prose is no history
-    current = " ".join([_ARROW.split(first)[-1], *sentences])
+    current, *parts = _ARROW.split(_WAS.sub(" ", text))
+    for part in parts:
+        word = _WORD.search(part)
+        is_stage = _status(part) != "unknown" or (word is not None and plain(word.group()) in NEGATIONS)
+        current = part if is_stage else f"{current} → {part}"  # an arrow in prose is no history
     listed = [_status(part.strip("*_`[]{}() ")) for part in _LISTED.split(without_links(current))]
     if sum(status != "unknown" for status in listed) > 2:
         chosen = {_status(match["status"]) for match in _CHOSEN.finditer(current)} - {"unknown"}
