@@ -1,6 +1,7 @@
 """Every case in `tests/cases/adr_documents` is read as its `.json` says; a new case is a new pair of files."""
 
 import json
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -76,3 +77,26 @@ def test_a_long_line_takes_no_longer_than_its_length(header: str, filler: str) -
 
     (entry,) = read_document(text, "docs/adr/0001-title.md").entries
     assert entry.title == "Title"
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        (r"\ud83d\ude00 Use X", "\U0001f600 Use X"),
+        (r"Use \ud83d X", r"Use \ud83d X"),
+        (r"Use\u000aX\u0000\u001b[31m", r"Use\u000aX\u0000\u001b[31m"),
+    ],
+)
+def test_an_escape_in_a_title_is_a_character_that_can_be_shown(written: str, title: str) -> None:
+    text = f'---\ntitle: "{written}"\nstatus: accepted\n---\n\n## Decision\n\nThat.\n'
+    (entry,) = read_document(text, "docs/adr/0001-x.md").entries
+    assert entry.title == title
+
+
+@pytest.mark.parametrize("name", ["a,", "(a,", "(a, b),"])
+def test_a_long_list_of_names_takes_linear_time(name: str) -> None:
+    text = f"---\nstatus: accepted\ndeciders: {name * (200_000 // len(name))}\n---\n\n# T\n\n## Decision\n\nThat.\n"
+    start = time.process_time()
+    (entry,) = read_document(text, "docs/adr/0001-x.md").entries
+    assert time.process_time() - start < 1
+    assert entry.deciders == (name.rstrip(","),)

@@ -1,6 +1,8 @@
 """Header of a document: the lines and front-matter fields that may state metadata."""
 
+import json
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +23,9 @@ _FIELD = re.compile(
 _CONTENT = re.compile(r"[\r\n][ \t]*(?P<content>[^\s#](?:[^\r\n]*[^\s])?)")
 _FLOW_ITEM = re.compile(r"""[ \t]*((?:"[^"]*"|'[^']*')?[^,]*)(?:,|\Z)""")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")
-_ESCAPED = re.compile(r"\\(?:u(?P<code>[0-9A-Fa-f]{4})|(?P<sign>[\"\\]))")
+_ESCAPED = re.compile(r"\\(?:u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[\"\\])")
+_NAME = re.compile(r"\band\b(?=[ ])|((?:\((?:[^()]|\([^()]*\))*+\)|(?!\band\b[ ])[^,;、，；])+)")
+"""A listed name, with commas in its brackets; the group is empty for the word between two names."""
 _BLOCK_SCALAR = re.compile(r"[|>][+-]?[0-9]?[+-]?[ \t]*$")
 _ITEM = re.compile(r"[ \t]*-(?:[ \t]+(?P<item>.*))?$")
 _PLAIN_SAFE = re.compile(r"[A-Za-z0-9_][^\x00-\x1f\x7f-\x9f\ufeff\u2028\u2029]*")
@@ -82,7 +86,9 @@ def _unquoted(value: str) -> str:
 
 
 def _character(escaped: re.Match[str]) -> str:
-    return chr(int(escaped["code"], 16)) if escaped["code"] else escaped["sign"]
+    """Return what an escape stands for; half a pair of surrogates and a control character stay as written."""
+    text: str = json.loads(f'"{escaped.group()}"')
+    return text if text.isprintable() or unicodedata.category(text) == "Zs" else escaped.group()
 
 
 def _is_list(value: str) -> bool:
@@ -131,7 +137,6 @@ _KEYED = re.compile(
     rf"[ \t]{{0,3}}(?:>[ \t]{{0,3}})?(?P<open>{_MARK})(?P<key>[^\W\d_](?:[^\W\d]|[ -]){{1,30}}?)(?:\(s\))?"
     rf"[ \t]?(?:{_MARK}[ \t]?[:：][ \t]?(?P<close>{_MARK}))(?P<gap>[ \t]*)"
 )
-
 
 _RUN_IN = re.compile(
     r"[ \t]{0,3}(?:>[ \t]{0,3})?(?P<mark>\*\*|__)(?P<key>[^\W\d_](?:[^\W\d_]|[ -]){1,30}?)"
@@ -269,6 +274,5 @@ def split_names(value: str) -> tuple[str, ...]:
         bare = bare[1:-1]
         if "," not in bare and len(bare.split()) > 3:
             return ()
-    separators = r"(?:[,;、，；]|\band\b(?=[ ]))(?![^()]*\))"
-    parts = re.split(separators if re.search("[,;、，；]", bare) else r"[ ]+(?=@)", bare)
+    parts = _NAME.findall(bare) if re.search("[,;、，；]", bare) else re.split(r"[ ]+(?=@)", bare)
     return tuple(name for part in parts if (name := part.lstrip(" -").strip().strip("*_")))

@@ -204,14 +204,12 @@ _IN_LOG = re.compile(
 )
 """Names of entries in a decision log: `D1. T`, `Decision 3: T`, `DEC-012 T`, and bare `4. T`."""
 
-
 _PICTURE = re.compile(r"(?:[^\w\s!-/:-@\[-`{-~]+[ \t]+)?")
 _DAY = r"(?:19|20)\d\d-\d\d-\d\d"
 _CLOCK = r"(?:[T ]\d\d:\d\d(?::\d\d)?)?"
 _DAY_FIRST = re.compile(rf"\[?(?P<date>{_DAY}){_CLOCK}\]?[ \t]*[:：—–·|-][ \t]*(?=\S)")
 _DAY_LAST = re.compile(rf"(?<=\S)[ \t]*(?:[—–-][ \t]+|[(\[])(?P<date>{_DAY}){_CLOCK}[)\]]?[ \t]*$")
 """Dated entries of a log: `2026-04-01: Title`, `Title (2026-04-01)`."""
-
 
 _UNSPACED = re.compile(r"#(?=\d{1,9}[.:)][ \t]+\S)")
 _COMMENTED = re.compile(r"^#[ \t]+(?P<title>\S[^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
