@@ -36,6 +36,18 @@ def test_titles_and_tags_outweigh_the_body() -> None:
     assert keys(texts, "cache") == ["tags", "title", "body"]
 
 
+def test_words_in_a_row_count_at_the_start_of_a_text() -> None:
+    fields = {
+        ("long", 0): ("x", "", f"open the door {'cache ' * 700}shut the window"),
+        ("cut", 0): ("x", "", "ab" * 3000),
+    }
+    texts = Index({key: counts_of(value) for key, value in fields.items()}, fields)
+    pairs = dict(texts.record_weights().pairs)
+
+    assert len(pairs["long"]) == 3  # open door, door cache, cache cache
+    assert not pairs["cut"]
+
+
 @pytest.mark.parametrize(
     ("query", "text"),
     [
