@@ -164,6 +164,10 @@ SLOW: dict[str, tuple[dict[str, Any], str]] = {
     "what follows in deep code": (
         {"kind": "call", "has": {**NUMBER, "precedes": {"kind": "string", "stopBy": "end"}, "stopBy": "end"}},
         ("f(" * 60 + "1," * 60 + ")" * 60 + "\n") * 60),
+    "all below what is above": (
+        {**NUMBER, "inside": {"kind": "module", "has": {"kind": "lambda", "stopBy": "end"}, "stopBy": "end"}},
+        "x1=1\n" * 12_000),
+    "statements below the same": ({"kind": "call", "inside": {"has": {"kind": "lambda"}}}, "1\n" * 9_000),
 }  # fmt: skip
 
 

@@ -99,8 +99,7 @@ def _spellings(names: Sequence[str], separator: str) -> Iterator[str]:
 @lru_cache(maxsize=2)  # several checks look at one file in a row
 def _imports(path: str, text: str, language: str, types: bool) -> Sequence[tuple[list[str], int, int]]:
     """Return the names that each import of a file may mean, and its offsets."""
-    rows = _python(path, text, types) if language == "python" else _other(path, text, language, types)
-    return list(rows)
+    return list(_python(path, text, types) if language == "python" else _other(path, text, language, types))
 
 
 def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int, int]]:

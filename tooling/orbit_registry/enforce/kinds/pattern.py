@@ -34,21 +34,23 @@ def parsed(text: str, language: str) -> Any:
     return SgRoot(text, language).root()
 
 
-def check_steps(root: Any, up: int, beside: int) -> None:
+def check_steps(root: Any, up: int, beside: int, turns: int) -> None:
     """Refuse a tree in which a rule compares too many nodes.
 
-    So many of its relations in one another go from a node to all above or below it, and to all beside it.
+    So many of its relations in one another go from a node to all above or below it, and to all beside it. At a turn
+    from `inside` to `has`, a step leads to all nodes, or to the children of one if no relation has `stopBy`.
     """
-    pending, steps = [(root, 1, 0)], 0
+    pending, steps, nodes, widest = [(root, 1, 0)], 0, 0, 1
     while pending:
         node, level, furthest = pending.pop()
         children = node.children()
+        nodes, widest = nodes + len(children), max(widest, len(children))
         above = comb(level, up)
         for number, child in enumerate(children):
             distance = max(number, furthest) if up and beside else 0
             pending.append((child, level + 1, distance))
             steps += above * (_STEPS_BESIDE * comb(number, beside) + distance**beside if beside else 1)
-        if steps > MOST_STEPS:
+        if steps * (nodes if up or beside else widest) ** turns > MOST_STEPS:
             raise NotRunError("its syntax is too deep, or too much is side by side, for the relations of the rule")
 
 
@@ -64,16 +66,16 @@ def _make(fields: Fields, must: str) -> Finder:
         empty.find_all(config=config)
     except Exception as error:  # ast-grep raises plain ones  # noqa: BLE001
         raise InvalidCheckError(f"ast-grep can't read the pattern: {_reason(str(error))}") from None
-    up, beside = _relations(config)
-    literals = [word for word in _WORD.findall(fields.get("find", "")) if not word.startswith("$")]
-    needle = max(literals, key=len, default="")
+    up, beside, turns = _relations(config)
+    words = _WORD.findall(fields.get("find", ""))
+    needle = max((word for word in words if not word.startswith("$")), key=len, default="")
 
     def find(path: str, text: str) -> Iterator[Match]:
         if needle and needle not in text:
             return
         root = parsed(text, language_of(path) or language)
-        if up or beside:
-            check_steps(root, up, beside)
+        if up or beside or turns:
+            check_steps(root, up, beside, turns)
         for node in root.find_all(config=config):
             span = node.range()
             yield match_at(text, span.start.index, span.end.index)
@@ -87,8 +89,8 @@ def _reason(message: str) -> str:
     return cut(" ".join(lines[-1].split()).rstrip(".") if lines else "no reason given", _LONGEST_REASON)
 
 
-def _relations(config: Fields) -> tuple[int, int]:
-    """Return how many relations up or down, and to nodes beside, are in one another; refuse a rule without a bound."""
+def _relations(config: Fields) -> tuple[int, int, int]:
+    """Return how many relations up or down, to nodes beside, and turns are in one another; refuse too many."""
     rules = [config["rule"], *config.get("constraints", {}).values()]
     try:
         size = _size(rules, dict(config.get("utils", {})))
@@ -98,7 +100,7 @@ def _relations(config: Fields) -> tuple[int, int]:
         raise InvalidCheckError(f"more than {MOST_RELATIONS} relations with `stopBy` in one another take too long")
     if size.parts > _MOST_PARTS:
         raise InvalidCheckError(f"a rule of more than {_MOST_PARTS:,} parts, with its utils put in, takes too long")
-    return size.up, size.beside
+    return size.up, size.beside, size.turns // 2
 
 
 class _Size(NamedTuple):
@@ -108,28 +110,29 @@ class _Size(NamedTuple):
     far: int = 0
     up: int = 0
     beside: int = 0
+    turns: int = 0  # twice the turns, and 1 more if it starts with `has`
 
 
 def _size(rule: object, utils: dict[str, Any]) -> _Size:
     """Return the size of a rule; sizes replace rules in `utils`."""
+    sizes: list[_Size] = []
     if isinstance(rule, list):
         sizes = [_size(part, utils) for part in rule]
     elif isinstance(rule, dict):
         sizes = [_Size(1), _size_of_util(str(rule.get("matches", "")), utils)]
         for key, part in rule.items():
-            parts, far, up, beside = _size(part, utils)
+            parts, far, up, beside, turns = _size(part, utils)
             is_far = isinstance(part, dict) and part.get("stopBy", "neighbor") != "neighbor"
             is_up, is_beside = is_far and key in _UP, (is_far and key in _BESIDE) or key == "nthChild"
-            sizes.append(_Size(parts, far + (is_far and key in (*_UP, *_BESIDE)), up + is_up, beside + is_beside))
-    else:
-        sizes = []
-    deepest = (max((size[field] for size in sizes), default=0) for field in (1, 2, 3))
+            up += is_up if turns % 2 == 0 else key == "has" or (is_up and up == 0)
+            turns += key == ("has", "inside")[turns % 2]
+            sizes.append(_Size(parts, far + (is_far and key in (*_UP, *_BESIDE)), up, beside + is_beside, turns))
+    deepest = (max((size[field] for size in sizes), default=0) for field in (1, 2, 3, 4))
     return _Size(sum(size.parts for size in sizes), *deepest)
 
 
 def _size_of_util(name: str, utils: dict[str, Any]) -> _Size:
-    size = utils.get(name, _Size())
-    if size is None:  # deep code would overflow the stack and end the process
+    if (size := utils.get(name, _Size())) is None:  # deep code would overflow the stack and end the process
         raise InvalidCheckError(f"`{cut(name, _LONGEST_REASON)}` of `utils` is recursive")
     if not isinstance(size, _Size):
         utils[name] = None
@@ -150,9 +153,7 @@ KIND = CheckKind(
     properties={
         "language": {"enum": sorted(EXTENSIONS)},
         "find": {"type": "string", "minLength": 1, "maxLength": 5000},
-        "rule": {"type": "object"},
-        "constraints": {"type": "object"},
-        "utils": {"type": "object"},
+        **dict.fromkeys(("rule", "constraints", "utils"), {"type": "object"}),
     },
     required=("language",),
     forms=("find", "rule"),
