@@ -153,7 +153,7 @@ KIND = CheckKind(
     properties={
         "language": {"enum": sorted(EXTENSIONS)},
         "find": {"type": "string", "minLength": 1, "maxLength": 5000},
-        **dict.fromkeys(("rule", "constraints", "utils"), {"type": "object"}),
+        **{name: {"type": "object"} for name in ("rule", "constraints", "utils")},
     },
     required=("language",),
     forms=("find", "rule"),
