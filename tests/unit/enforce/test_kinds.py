@@ -183,6 +183,13 @@ def test_relations_at_any_distance_take_bounded_time(name: str) -> None:
     assert time.process_time() - start < 2
 
 
+def test_a_turn_from_inside_to_has_reads_files_of_usual_length() -> None:
+    around = {"kind": "function_definition", "stopBy": "end", "has": {"kind": "lambda", "stopBy": "end"}}
+    finder = check_of({"pattern": {"language": "python", "rule": {**NUMBER, "inside": around}}}).finder
+    assert isinstance(finder, Finder)
+    assert len([*finder.find("a.py", "def f():\n    return [1 for _ in lambda: x]\n" * 500)]) == 500
+
+
 def test_a_check_without_a_kind_is_about_no_file() -> None:
     assert not check_of({}).is_about_one_file
 

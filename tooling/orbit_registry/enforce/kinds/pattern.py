@@ -37,8 +37,8 @@ def parsed(text: str, language: str) -> Any:
 def check_steps(root: Any, up: int, beside: int, turns: int) -> None:
     """Refuse a tree in which a rule compares too many nodes.
 
-    So many of its relations in one another go from a node to all above or below it, and to all beside it. At a turn
-    from `inside` to `has`, a step leads to all nodes, or to the children of one if no relation has `stopBy`.
+    So many of its relations in one another go from a node to all above or below it, and to all beside it. A turn from
+    `inside` to `has` leads to all nodes, but few nodes of a file start there; without `stopBy` it leads to children.
     """
     pending, steps, nodes, widest = [(root, 1, 0)], 0, 0, 1
     while pending:
@@ -50,7 +50,8 @@ def check_steps(root: Any, up: int, beside: int, turns: int) -> None:
             distance = max(number, furthest) if up and beside else 0
             pending.append((child, level + 1, distance))
             steps += above * (_STEPS_BESIDE * comb(number, beside) + distance**beside if beside else 1)
-        if steps * (nodes if up or beside else widest) ** turns > MOST_STEPS:
+        reach, most = (nodes, 10 * MOST_STEPS) if up or beside else (widest, MOST_STEPS)
+        if steps > MOST_STEPS or (turns and nodes * reach**turns > most):
             raise NotRunError("its syntax is too deep, or too much is side by side, for the relations of the rule")
 
 
@@ -67,8 +68,7 @@ def _make(fields: Fields, must: str) -> Finder:
     except Exception as error:  # ast-grep raises plain ones  # noqa: BLE001
         raise InvalidCheckError(f"ast-grep can't read the pattern: {_reason(str(error))}") from None
     up, beside, turns = _relations(config)
-    words = _WORD.findall(fields.get("find", ""))
-    needle = max((word for word in words if not word.startswith("$")), key=len, default="")
+    needle = max((word for word in _WORD.findall(fields.get("find", "")) if word[0] != "$"), key=len, default="")
 
     def find(path: str, text: str) -> Iterator[Match]:
         if needle and needle not in text:
