@@ -6,7 +6,7 @@ const SNIPPET = 150;
 const LONGEST = 200_000; // characters of a page that are looked at
 const PAUSE = 120; // milliseconds without a key before pages are read for what is around a hit
 const HEADINGS = "h1, h2, h3, h4, h5, h6";
-const STATUS = /^\s*status\s*¶?\s*$/i; // its section lists days; the hit has the status beside its title
+const STATUS = /^\s*status\s*¶?\s*$/i; // its section lists days; the hit has the status next to its title
 const NO_TEXT = `${HEADINGS}, script, style, nav, svg, [hidden]`;
 const BLOCKS = "p, li, dt, dd, td, th, pre, div, blockquote";
 const made = (tag, css, ...inside) => {

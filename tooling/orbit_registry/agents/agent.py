@@ -63,7 +63,7 @@ class ServersFile:
     """A file in which an agent looks for MCP servers, named as a `SettingsFile` is.
 
     `keys` lead to the member that holds them, `ROOT` for the project's folder; without them the file is TOML. `more` is
-    what an entry has beside its command. With `one_list` a command and its arguments are one list. With `comments` the
+    what an entry has next to its command. With `one_list` a command and its arguments are one list. With `comments` the
     agent reads JSON with comments.
     """
 

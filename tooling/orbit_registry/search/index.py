@@ -36,7 +36,7 @@ PAIR = 0.5
 of five collections MRR is .018 to .052 higher with it, and each interval is above 0.
 """
 PAIR_TEXT = 4_000
-"""Characters of a field in which words in a row are counted: what a text is about stands at its start."""
+"""Characters of a field in which words in a row are counted: a text says at its start what it is about."""
 SHORTEST_GRAM, LONGEST_GRAM = 3, 5
 SMOOTHING = 60  # what is added to ranks before they are turned over: the usual constant of reciprocal rank fusion
 _STATE = "source date tasks feature status_raw confidence basis versions path file source_ref content_hash chunking"

@@ -13,10 +13,10 @@ from orbit_registry.formats.untrusted import cut
 NO_AST_GREP = "code patterns need ast-grep: install `orbit-registry[enforce]`"
 MOST_BRACKETS = 2_000  # in one another: errors in a text take quadratic time
 MOST_STEPS = 60_000_000  # take 1 to 2 s
-_STEPS_BESIDE = 10  # a step to a node beside takes as long as so many up or down
+_SIBLING_STEPS = 10  # a step to a sibling takes as long as so many up or down
 _MOST_PARTS = 1_000  # of a rule with its utils put in: each node may be compared with all of them
 MOST_RELATIONS = 3
-_UP, _BESIDE = ("has", "inside"), ("precedes", "follows")
+_UP, _SIBLINGS = ("has", "inside"), ("precedes", "follows")
 _LONGEST_REASON = 200
 _WORD = re.compile(r"\$*\w{3,}")
 _BRACKET = re.compile(r"[\[({})\]]")
@@ -34,10 +34,10 @@ def parsed(text: str, language: str) -> Any:
     return SgRoot(text, language).root()
 
 
-def check_steps(root: Any, up: int, beside: int, turns: int) -> None:
+def check_steps(root: Any, up: int, siblings: int, turns: int) -> None:
     """Refuse a tree in which a rule compares too many nodes.
 
-    So many of its relations in one another go from a node to all above or below it, and to all beside it. A turn from
+    So many of its relations in one another go from a node to all above or below it, and to all siblings. A turn from
     `inside` to `has` leads to all nodes, but few nodes of a file start there; without `stopBy` it leads to children.
     """
     pending, steps, nodes, widest = [(root, 1, 0)], 0, 0, 1
@@ -47,10 +47,10 @@ def check_steps(root: Any, up: int, beside: int, turns: int) -> None:
         nodes, widest = nodes + len(children), max(widest, len(children))
         above = comb(level, up)
         for number, child in enumerate(children):
-            distance = max(number, furthest) if up and beside else 0
+            distance = max(number, furthest) if up and siblings else 0
             pending.append((child, level + 1, distance))
-            steps += above * (_STEPS_BESIDE * comb(number, beside) + distance**beside if beside else 1)
-        reach, most = (nodes, 10 * MOST_STEPS) if up or beside else (widest, MOST_STEPS)
+            steps += above * (_SIBLING_STEPS * comb(number, siblings) + distance**siblings if siblings else 1)
+        reach, most = (nodes, 10 * MOST_STEPS) if up or siblings else (widest, MOST_STEPS)
         if steps > MOST_STEPS or (turns and nodes * reach**turns > most):
             raise NotRunError("its syntax is too deep, or too much is side by side, for the relations of the rule")
 
@@ -67,15 +67,15 @@ def _make(fields: Fields, must: str) -> Finder:
         empty.find_all(config=config)
     except Exception as error:  # ast-grep raises plain ones  # noqa: BLE001
         raise InvalidCheckError(f"ast-grep can't read the pattern: {_reason(str(error))}") from None
-    up, beside, turns = _relations(config)
+    up, siblings, turns = _relations(config)
     needle = max((word for word in _WORD.findall(fields.get("find", "")) if word[0] != "$"), key=len, default="")
 
     def find(path: str, text: str) -> Iterator[Match]:
         if needle and needle not in text:
             return
         root = parsed(text, language_of(path) or language)
-        if up or beside or turns:
-            check_steps(root, up, beside, turns)
+        if up or siblings or turns:
+            check_steps(root, up, siblings, turns)
         for node in root.find_all(config=config):
             span = node.range()
             yield match_at(text, span.start.index, span.end.index)
@@ -90,7 +90,7 @@ def _reason(message: str) -> str:
 
 
 def _relations(config: Fields) -> tuple[int, int, int]:
-    """Return how many relations up or down, to nodes beside, and turns are in one another; refuse too many."""
+    """Return how many relations up or down, to siblings, and turns are in one another; refuse too many."""
     rules = [config["rule"], *config.get("constraints", {}).values()]
     try:
         size = _size(rules, dict(config.get("utils", {})))
@@ -100,7 +100,7 @@ def _relations(config: Fields) -> tuple[int, int, int]:
         raise InvalidCheckError(f"more than {MOST_RELATIONS} relations with `stopBy` in one another take too long")
     if size.parts > _MOST_PARTS:
         raise InvalidCheckError(f"a rule of more than {_MOST_PARTS:,} parts, with its utils put in, takes too long")
-    return size.up, size.beside, size.turns // 2
+    return size.up, size.siblings, size.turns // 2
 
 
 class _Size(NamedTuple):
@@ -109,7 +109,7 @@ class _Size(NamedTuple):
     parts: int = 0
     far: int = 0
     up: int = 0
-    beside: int = 0
+    siblings: int = 0
     turns: int = 0  # twice the turns, and 1 more if it starts with `has`
 
 
@@ -121,12 +121,12 @@ def _size(rule: object, utils: dict[str, Any]) -> _Size:
     elif isinstance(rule, dict):
         sizes = [_Size(1), _size_of_util(str(rule.get("matches", "")), utils)]
         for key, part in rule.items():
-            parts, far, up, beside, turns = _size(part, utils)
+            parts, far, up, siblings, turns = _size(part, utils)
             is_far = isinstance(part, dict) and part.get("stopBy", "neighbor") != "neighbor"
-            is_up, is_beside = is_far and key in _UP, (is_far and key in _BESIDE) or key == "nthChild"
+            is_up, is_sibling = is_far and key in _UP, (is_far and key in _SIBLINGS) or key == "nthChild"
             up += is_up if turns % 2 == 0 else key == "has" or (is_up and up == 0)
             turns += key == ("has", "inside")[turns % 2]
-            sizes.append(_Size(parts, far + (is_far and key in (*_UP, *_BESIDE)), up, beside + is_beside, turns))
+            sizes.append(_Size(parts, far + (is_far and key in (*_UP, *_SIBLINGS)), up, siblings + is_sibling, turns))
     deepest = (max((size[field] for size in sizes), default=0) for field in (1, 2, 3, 4))
     return _Size(sum(size.parts for size in sizes), *deepest)
 

@@ -86,7 +86,7 @@ def _unquoted(value: str) -> str:
 
 
 def _character(escaped: re.Match[str]) -> str:
-    """Return what an escape stands for; half a pair of surrogates and a control character stay as written."""
+    """Return the character of an escape; half a pair of surrogates and a control character stay as written."""
     text: str = json.loads(f'"{escaped.group()}"')
     return text if text.isprintable() or unicodedata.category(text) == "Zs" else escaped.group()
 
