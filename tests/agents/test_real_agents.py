@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.agents.model import Model, Tool, listening
 
-from orbit_registry.agents.agent import SCOPES, Scope, load_agent
+from orbit_registry.agents.agent import Scope, load_agent
 
 ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
 FOLDER = os.environ.get("ORBIT_AGENTS", "")
@@ -300,10 +300,10 @@ def test_a_server_registered_as_its_page_says_answers(agent: str, bare: Project,
     register(agent, bare, target, content)
 
 
-@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize(
+    ("agent", "scope"), [(name, scope) for name in DRIVERS for scope in load_agent(name).servers], indirect=["agent"]
+)
 def test_a_server_that_orbit_registers_answers(agent: str, bare: Project, scope: Scope) -> None:
-    if scope not in load_agent(agent).servers:
-        pytest.skip(f"{load_agent(agent).title} has no such file")
     bare.orbit("mcp", "install", agent, "--scope", scope)
     asks_and_is_told(agent, bare)
 
