@@ -161,7 +161,7 @@ def adr_add(session: nox.Session) -> None:
 @nox.session(venv_backend="none", default=False)
 def reference(session: nox.Session) -> None:
     """Write the man page, and the pages of commands and of the Python API in docs/reference."""
-    run(session, environment(session), "python", "-m", "orbit_registry.cli.reference", "docs/reference",
+    run(session, environment(session), "python", "tooling/reference_pages.py", "docs/reference",
         "tooling/man/orbit.1")  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.cli.reference import manual
+from reference_pages import manual
 
 ROOT = Path(__file__).parents[2]
 Build = Callable[[str, Path, str], Path]

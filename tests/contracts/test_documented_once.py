@@ -13,10 +13,10 @@ import yaml
 
 from orbit_registry.checks.check import all_checks
 from orbit_registry.cli.main import HIDDEN, orbit
-from orbit_registry.cli.reference import HELP
 from orbit_registry.hook import events
 from orbit_registry.mcp.tools import PREFIX, available_tools
 from orbit_registry.workspace.config import config_schema
+from reference_pages import HELP
 
 ROOT = Path(__file__).parents[2]
 DOCS, PACKAGE = ROOT / "docs", ROOT / "tooling/orbit_registry"

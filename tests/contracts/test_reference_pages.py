@@ -14,13 +14,13 @@ from tests.contracts.test_documented_once import DOCS, PAGES, ROOT, settings
 from orbit_registry.agents.agent import JsonHooks, hook_agents, load_agent
 from orbit_registry.analytics.prove import MEASURES
 from orbit_registry.cli.main import orbit
-from orbit_registry.cli.reference import reference
 from orbit_registry.hook import client
 from orbit_registry.hook.context import MIN_RELEVANCE
 from orbit_registry.importers.orbit_files import LONGEST_SUMMARY
 from orbit_registry.model.freshness import WINDOWS
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.workspace.config import config_schema, defaults
+from reference_pages import reference
 
 COMMAND = re.compile(r"(?m)(?:^(?:\$ )?|`)orbit(?:-registry)? ([a-z][^`\n]*)")
 """A command in a block of code or in a sentence."""
