@@ -204,6 +204,7 @@ def test_a_replacement_is_a_new_or_pending_record(call: Call, root: Path) -> Non
 def test_a_replacement_of_a_decision_is_a_proposed_decision(call: Call, root: Path) -> None:
     add_adr(Registry.open(root).workspace, NewAdr("One cache", body=BODY), PERSON)
 
+    assert "no `body`" in call("supersede", id="ADR-0001", fields={"title": "Two caches"}).text
     added = data(call("supersede", id="ADR-0001", fields={"title": "Two caches", "body": BODY}, confirm=True))
     assert (added["status"], added["links"]) == ("proposed", [{"rel": "amends", "to": "ADR-0001"}])
 

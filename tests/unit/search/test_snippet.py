@@ -5,6 +5,8 @@ import pytest
 from orbit_registry.search.search import SNIPPET, snippet
 from orbit_registry.search.text import terms
 
+PROMPTS = frozenset({"_What is done?_", "Cost: _who pays?_"})
+
 
 @pytest.mark.parametrize(
     ("text", "line"),
@@ -13,16 +15,17 @@ from orbit_registry.search.text import terms
         ("- Status: accepted\n- **Deciders**: Ada\n\n### Context\n\nUsers wait.\n", "Users wait."),
         ("| Status | Accepted |\n|--------|----------|\n\nUsers: they wait.\n", "Users: they wait."),
         ("## Status\n\nAccepted\n", "Their title"),
+        ("## Decision\n\n_What is done?_\n\n- Cost: _who pays?_\n\nUsers wait.\n", "Users wait."),
     ],
 )
 def test_it_begins_with_prose(text: str, line: str) -> None:
-    assert snippet(text, set(terms("accepted users")), "Their title") == line
+    assert snippet(text, set(terms("accepted users")), "Their title", PROMPTS) == line
 
 
 def test_near_the_end_it_begins_at_a_word_and_fills_its_line() -> None:
     text = f"{'word ' * 100}zebra"
 
-    line = snippet(text, set(terms("zebra")), "")
+    line = snippet(text, set(terms("zebra")), "", PROMPTS)
 
     assert line.startswith("…word ")
     assert line.endswith("word zebra")

@@ -1,6 +1,7 @@
 """`orbit hook` and `orbit mcp`: records for agents."""
 
 import re
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -308,6 +309,8 @@ def install_server(agent: str, scope: Scope | None, dry_run: bool, output: str) 
     emit(output, state.as_data(), "\n".join(filter(None, lines)))
     if find_spec("mcp") is None:
         print_note(f"the server can't start yet: {INSTALL_MCP}")
+    if shutil.which(mcp.COMMAND[0]) is None:
+        print_note(f"`{mcp.COMMAND[0]}` is not on PATH: an agent that has this PATH can't start the server")
 
 
 @mcp_group.command("uninstall")

@@ -27,6 +27,7 @@ from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.review.review import approval_command, queue, without_status
 from orbit_registry.snapshot.sync import sync
+from orbit_registry.workspace.author import UNKNOWN, current_author
 from orbit_registry.workspace.event_log import LoggedEvent, LogScan, log_files, logged_events
 from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, is_writable, open_workspace, user_home
@@ -141,6 +142,9 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("warning", "git", message, str(workspace.root), "git init")
         return
     yield Finding("ok", "git", f"{git.ask('version') or 'git'}, work tree at {top}")
+    if current_author(git).name == UNKNOWN:
+        message = f"git does not know your name: what you write is by `{UNKNOWN}`"
+        yield Finding("warning", "git", message, str(top), 'git config --global user.name "Your Name"')
     try:
         lines = (workspace.root / ".gitattributes").read_text("utf-8", "replace").splitlines()
     except OSError:

@@ -15,6 +15,7 @@ from orbit_registry.model.record_set import Retirement
 from orbit_registry.registry import Registry
 from orbit_registry.render import records as render
 from orbit_registry.render.hits import GENERIC, result_data, result_text
+from orbit_registry.repository.documents import prompts_of
 from orbit_registry.repository.guard import redacted
 from orbit_registry.review import review
 from orbit_registry.search.query import Query, context_weights
@@ -72,7 +73,8 @@ def search(call: ToolCall) -> ToolResult:
 def _without_secrets(result: SearchResult, query: set[str]) -> SearchResult:
     hits = []
     for hit in result.hits:
-        excerpt = snippet(without_secrets(hit.text), query, without_secrets(hit.record.title))
+        prompts = prompts_of(hit.record.kind.folder, hit.record.kind.in_document)
+        excerpt = snippet(without_secrets(hit.text), query, without_secrets(hit.record.title), prompts)
         hits.append(replace(hit, record=clean(hit.record), snippet=inert_line(excerpt)[:SNIPPET]))
     return replace(result, hits=tuple(hits))
 

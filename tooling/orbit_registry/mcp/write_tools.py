@@ -224,6 +224,8 @@ def _preview(call: ToolCall, old: Record | None, draft: Record, near: Sequence[N
     lines = ["Nothing is written yet."]
     if old is not None:
         lines.append(f"{old.id} is {old.status.name}: this would be proposed in its place, for a person to decide.")
+    if kind.in_document and not draft.prose:
+        lines.append("It has no `body`: its document would hold only the prompts of the template.")
     lines += [f"near: {near_text(neighbour)}" for neighbour in alike]
     lines += [f"related: {record.id}: {record.title}" for record in related]
     live = [neighbour.record for neighbour in alike if neighbour.record.phase == "live"]

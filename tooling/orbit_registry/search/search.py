@@ -21,6 +21,7 @@ from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet, Retirement
 from orbit_registry.model.scope import version_factor
+from orbit_registry.repository.documents import is_prompt, prompts_of
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import chunks, index_of, parts_of
 from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor
@@ -304,7 +305,8 @@ class Searcher:
         hit = Hit(candidate.record, candidate.score.total, "", candidate.score, chunk, retired=retired)
         record_terms = {*terms(hit.text), *terms(candidate.record.title), *terms(parts_of(candidate.record)[1])}
         matched = tuple(word for word, its in query.words.items() if not record_terms.isdisjoint(its))
-        return replace(hit, snippet=snippet(hit.text, query_terms, candidate.record.title), matched=matched)
+        prompts = prompts_of(source.kind.folder, source.kind.in_document)
+        return replace(hit, snippet=snippet(hit.text, query_terms, candidate.record.title, prompts), matched=matched)
 
 
 def _refuse_empty(query: Query) -> None:
@@ -339,9 +341,9 @@ def covers(record: Record, path: str) -> bool:
     return match_any(readable_globs(record.scope.paths), path) is not None
 
 
-def snippet(text: str, query: set[str], title: str) -> str:
+def snippet(text: str, query: set[str], title: str, prompts: frozenset[str]) -> str:
     """Return one line of at most `SNIPPET` characters of a text, from where most words of the query are."""
-    line = " ".join(" ".join(_prose_lines(text)).split()) or title
+    line = " ".join(" ".join(_prose_lines(text, prompts)).split()) or title
     places = [word.start() for word in _WORD.finditer(line) if not query.isdisjoint(terms(word[0]))]
     room = SNIPPET - 2
     around = max(places, key=lambda at: (sum(at <= other < at + room for other in places), -at), default=0)
@@ -352,12 +354,14 @@ def snippet(text: str, query: set[str], title: str) -> str:
     return f"{'…' if start else ''}{cut.strip()}{'…' if start + room < len(line) else ''}"
 
 
-def _prose_lines(text: str) -> Iterator[str]:
-    """Yield the lines of a text without headings, a section that states the status, and lines such as `Date: …`."""
+def _prose_lines(text: str, prompts: frozenset[str]) -> Iterator[str]:
+    """Yield the lines of a text without headings, prompts, a section of the status, and lines such as `Date: …`."""
     is_status = False
     for line in text.split("\n"):
         heading, header = _HEADING.match(line), _HEADER_LINE.match(line)
         if heading is not None:
             is_status = field_of(heading[1]) == "status"
-        elif not is_status and (header is None or field_of(header[1]) is None) and line.strip("|:- \t"):
+        elif is_status or not line.strip("|:- \t") or is_prompt(line, prompts):
+            continue
+        elif header is None or field_of(header[1]) is None:
             yield line

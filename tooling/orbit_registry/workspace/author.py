@@ -8,6 +8,7 @@ from orbit_registry.errors import UsageError
 from orbit_registry.workspace.git import Git
 
 ROLES = ("human", "agent")
+UNKNOWN = "unknown"  # the name of a person whom neither git nor the system names
 AGENT_MARKERS: Mapping[str, str] = {
     "CLAUDECODE": "claude-code",
     "CLAUDE_CODE_ENTRYPOINT": "claude-code",
@@ -55,7 +56,7 @@ def current_author(git: Git, *, model: str | None = None, environment: Mapping[s
     if role == "agent":
         return Author(_one_line(env.get("ORBIT_AGENT")) or agent or "agent", role, model)
     name = git.ask("config", "user.name") or env.get("USER") or env.get("USERNAME")
-    return Author(_one_line(name) or "unknown", role, model)
+    return Author(_one_line(name) or UNKNOWN, role, model)
 
 
 def acting_role(environment: Mapping[str, str] | None = None) -> str:
