@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import resource
 import secrets
 import select
@@ -15,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import Any
 
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.call import LONGEST_TEXT
@@ -26,8 +25,6 @@ from orbit_registry.hook.sidecar import call_from_arguments, records_for_result
 
 META = "dev.orbit/learnings"
 FIELD = "learnings"
-_DECODER = json.JSONDecoder()
-_SPACE = re.compile(r"[ \t\n\r]*")
 _OPEN_SCHEMA = frozenset(
     (
         "$defs", "$id", "$schema", "additionalProperties", "definitions", "description", "examples", "properties",
@@ -41,73 +38,19 @@ class UnreadableError(ValueError):
     """A message can't be changed; it is passed on unchanged."""
 
 
-class Member(NamedTuple):
-    """Value of an object's member, and its position in the text."""
-
-    value: object
-    start: int
-    end: int
-
-
-def members(text: str, start: int = 0) -> dict[str, Member]:
-    """Return the members of the object at `start`; at 0 the text must end with it."""
-    result: dict[str, Member] = {}
-    at = _after_space(text, start)
-    if text[at : at + 1] != "{":
-        raise UnreadableError("no object")
-    at = _after_space(text, at + 1)
-    while text[at : at + 1] != "}":
-        if result:
-            if text[at : at + 1] != ",":
-                raise UnreadableError("no comma")
-            at = _after_space(text, at + 1)
-        if text[at : at + 1] != '"':
-            raise UnreadableError("no key")
-        key, at = _DECODER.raw_decode(text, at)
-        at = _after_space(text, at)
-        if text[at : at + 1] != ":" or key in result:
-            raise UnreadableError("no value, or a second one")
-        begin = _after_space(text, at + 1)
-        value, at = _DECODER.raw_decode(text, begin)
-        result[key] = Member(value, begin, at)
-        at = _after_space(text, at)
-    if start == 0 and _after_space(text, at + 1) != len(text):
-        raise UnreadableError("more than one value")
-    return result
-
-
-class Insertions:
-    """Positions in a tool's result where records can be added."""
-
-    def __init__(self, text: str, result: Member) -> None:
-        inner = members(text, result.start)
-        content, meta = inner.get("content"), inner.get("_meta")
-        if content is None or not isinstance(content.value, list):
-            raise UnreadableError("no content")
-        if meta is not None and (not isinstance(meta.value, dict) or META in meta.value):
-            raise UnreadableError("metadata of another kind, or with learnings")
-        self._text, self._content, self._meta, self._held = text, content, meta, inner.get("structuredContent")
-
-    def filled(self, block: str, learnings: Sequence[Mapping[str, str]], *, structured: bool) -> str:
-        """Return the message with a block of content and records in its metadata, `structured` in its content too."""
-        data = json.dumps(learnings)
-        item = json.dumps({"type": "text", "text": block, "annotations": {"audience": ["assistant"], "priority": 0.9}})
-        inserts = [_insert_at(self._content, item)]
-        if self._meta is None:
-            inserts.append((self._content.end, f', "_meta": {{"{META}": {data}}}'))
-        else:
-            inserts.append(_insert_at(self._meta, f'"{META}": {data}'))
-        result = self._held
-        if structured and result is not None and isinstance(result.value, dict) and FIELD not in result.value:
-            inserts.append(_insert_at(result, f'"{FIELD}": {data}'))
-        text = self._text
-        for position, piece in sorted(inserts, reverse=True):
-            text = text[:position] + piece + text[position:]
-        return text
-
-
-def _insert_at(member: Member, piece: str) -> tuple[int, str]:
-    return member.end - 1, f", {piece}" if member.value else piece
+def with_records(
+    message: dict[str, Any], block: str, learnings: Sequence[Mapping[str, str]], *, structured: bool
+) -> str:
+    """Return a message with a block of content and records in its metadata, `structured` in its content too."""
+    result = message["result"]
+    content, meta, data = result.get("content"), result.get("_meta", {}), result.get("structuredContent")
+    if not isinstance(content, list) or not isinstance(meta, dict) or META in meta:
+        raise UnreadableError("no content, metadata of another kind, or with learnings")
+    item = {"type": "text", "text": block, "annotations": {"audience": ["assistant"], "priority": 0.9}}
+    added = {"content": [*content, item], "_meta": {**meta, META: learnings}}
+    if structured and isinstance(data, dict) and FIELD not in data:
+        added["structuredContent"] = {**data, FIELD: learnings}
+    return json.dumps({**message, "result": {**result, **added}}, allow_nan=False)
 
 
 def admits_field(schema: object) -> bool:
@@ -119,11 +62,6 @@ def admits_field(schema: object) -> bool:
     properties = schema.get("properties")
     open_end = schema.get("additionalProperties", True)
     return open_end is True and not (isinstance(properties, Mapping) and FIELD in properties)
-
-
-def _after_space(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match is not None else at
 
 
 LARGEST = 4_000_000  # bytes of a message that is read; a larger one passes in pieces, unchanged
@@ -217,8 +155,8 @@ class Requests:
             self._line += unfinished
 
 
-Decide = Callable[[str, Member, PendingCall], str]
-"""Returns a message's text with records added to its result, or unchanged; it may raise what `Results` passes over."""
+Decide = Callable[[dict[str, Any], PendingCall], str]
+"""Returns a message with records added to its result, empty for no change; it may raise what `Results` passes over."""
 
 
 class Results:
@@ -264,18 +202,17 @@ class Results:
         if not self._pending or (b'"result"' not in line and b'"error"' not in line):
             return line
         try:
-            text = line.decode("utf-8")
-            message = members(text)
+            message = json.loads(line.decode("utf-8"))
             if "method" in message or "id" not in message:
                 return line
-            request = self._pending.take(message["id"].value)
-            result = message.get("result")
-            if result is None or not isinstance(result.value, dict):
+            request, result = self._pending.take(message["id"]), message.get("result")
+            if not isinstance(result, dict):
                 return line
             if request is LISTING:
-                self._pending.learn(result.value.get("tools"))
-            elif request is not None and result.value.get("resultType", "complete") == "complete":
-                return self._decide(text, result, request).encode("utf-8")
+                self._pending.learn(result.get("tools"))
+            elif request is not None and result.get("resultType", "complete") == "complete":
+                changed = self._decide(message, request).encode()
+                return changed + line[len(line.rstrip()) :] if changed else line
         except FAULTS:
             return line
         return line
@@ -399,22 +336,23 @@ class ResultAnnotator:
         if self._root is not None:
             signal.signal(signal.SIGALRM, self._is_late)
 
-    def decide(self, text: str, result: Member, request: PendingCall) -> str:
-        """Return a message with the records for its result, or unchanged."""
-        if self._root is None or not isinstance(result.value, dict):
-            return text
+    def decide(self, message: dict[str, Any], request: PendingCall) -> str:
+        """Return a message with the records for its result; empty without any."""
+        if self._root is None:
+            return ""
         behind: list[str] = []
-        places = Insertions(text, result)
         self._deciding = True
         signal.setitimer(signal.ITIMER_REAL, self._timeout)
         try:
             call = call_from_arguments(request.tool, request.arguments, self._folder)
             session = (self._session, "") if self._session else session_of_process(self._root)
-            ledger = SessionLog(self._root, *(session or (self._own_session, "")))
-            sidecar, behind = records_for_result(self._root, call, _result_text(result.value.get("content")), ledger)
+            session_log = SessionLog(self._root, *(session or (self._own_session, "")))
+            output = _result_text(message["result"].get("content"))
+            sidecar, behind = records_for_result(self._root, call, output, session_log)
             if sidecar is None:
-                return text
-            return places.filled(sidecar.text, sidecar.learnings, structured=self._pending.admits(request.tool))
+                return ""
+            admits = self._pending.admits(request.tool)
+            return with_records(message, sidecar.text, sidecar.learnings, structured=admits)
         finally:
             self._deciding = False
             signal.setitimer(signal.ITIMER_REAL, 0)
