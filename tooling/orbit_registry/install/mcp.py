@@ -2,7 +2,6 @@
 
 import json
 import tomllib
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,16 +9,7 @@ from pathlib import Path
 from orbit_registry.agents.agent import ROOT, Agent, Scope, ServersFile, hook_agents, load_agent
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.install.install import file_in_scope, file_text, settings_path, text_diff, write_or_remove
-from orbit_registry.install.settings import (
-    Container,
-    appended,
-    container,
-    is_first_on_a_line,
-    json_text,
-    parse,
-    removed,
-    without_comments,
-)
+from orbit_registry.install.settings import JsonText
 from orbit_registry.workspace.files import write_atomic
 
 NAME = "orbit"
@@ -97,65 +87,36 @@ def _file(root: Path, agent: Agent, scope: Scope | None) -> tuple[Scope, Servers
 
 
 def _with_entry(text: str | None, file: ServersFile, root: Path, what: str) -> str:
-    keys = _keys(file, root)
+    path = _entry_path(file, root)
     if text is None:
-        return json.dumps(_nested(keys, _entry(file)), indent=2) + "\n"
-    objects = _objects(_plain(text, file), keys, what)
-    first, *rest = keys[len(objects) - 1 :]
-    item = objects[-1].get(first)
-    if item is None:
-        value = json_text(_nested(rest, _entry(file)), len(objects))
-        return appended(text, objects[-1], f"{json.dumps(first)}: {value}")
-    if item.value != _entry(file):
+        value: object = _entry(file)
+        for key in reversed(path):
+            value = {key: value}
+        return json.dumps(value, indent=2) + "\n"
+    settings = JsonText(text, what, comments=file.comments)
+    current = settings.get(path)
+    if current is None:
+        return settings.with_item(path, _entry(file)).text
+    if current != _entry(file):
         raise RefusedError(f"{what} has another server `{NAME}`", hint="rename it there; nothing was changed")
     return text
 
 
 def _without_entry(text: str, file: ServersFile, root: Path, what: str) -> str | None:
-    keys, plain = _keys(file, root), _plain(text, file)
-    objects = _objects(plain, keys, what)
-    ours = objects[-1].get(NAME) if len(objects) == len(keys) else None
-    if ours is None or ours.value != _entry(file):
+    settings, path = JsonText(text, what, comments=file.comments), _entry_path(file, root)
+    if settings.get(path) != _entry(file):
         return text
-    for above, key in zip(reversed(objects), reversed(keys), strict=True):
-        item = above.get(key)
-        if item is not None and (len(above.items) > 1 or not is_first_on_a_line(plain, above)):
-            return removed(text, above, item, plain)
-    return None
+    remaining = settings.without(path)
+    return None if remaining is None else remaining.text
 
 
-def _keys(file: ServersFile, root: Path) -> list[str]:
+def _entry_path(file: ServersFile, root: Path) -> list[str]:
     return [key.replace(ROOT, str(root)) for key in (*file.keys, NAME)]
-
-
-def _nested(keys: Sequence[str], value: object) -> object:
-    for key in reversed(keys):
-        value = {key: value}
-    return value
-
-
-def _objects(plain: str, keys: Sequence[str], what: str) -> list[Container]:
-    """Return the objects on the way to our entry, the whole file's first, as far as they exist."""
-    value, objects, start = parse(plain, what), list[Container](), None
-    for key in keys:
-        if not isinstance(value, dict):
-            name = f"object `{keys[len(objects) - 1]}`" if objects else "object"
-            raise RefusedError(f"{what} has no {name}", hint="correct it there; nothing was changed")
-        objects.append(container(plain, start))
-        item = objects[-1].get(key)
-        if item is None:
-            break
-        value, start = item.value, item.value_start
-    return objects
 
 
 def _entry(file: ServersFile) -> dict[str, object]:
     command = {"command": list(COMMAND)} if file.one_list else {"command": COMMAND[0], "args": list(COMMAND[1:])}
     return {**file.more, **command}
-
-
-def _plain(text: str, file: ServersFile) -> str:
-    return without_comments(text) if file.comments else text
 
 
 def _with_block(text: str | None, path: Path) -> str:

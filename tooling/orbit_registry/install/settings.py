@@ -7,8 +7,10 @@ removal gives back the earlier text.
 import json
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from orbit_registry import agents
@@ -40,8 +42,10 @@ class Container:
     end: int
     items: tuple[Item, ...]
 
-    def get(self, key: str) -> Item | None:
-        """Return the last member of a key, which counts for every JSON reader."""
+    def get(self, key: str | int) -> Item | None:
+        """Return an element by its position, or the last member of a key, which counts for every JSON reader."""
+        if isinstance(key, int):
+            return self.items[key] if 0 <= key < len(self.items) else None
         return next((item for item in reversed(self.items) if item.key == key), None)
 
 
@@ -75,53 +79,105 @@ def container(text: str, start: int | None = None) -> Container:
     return Container(start, at + 1, tuple(items))
 
 
-def appended(text: str, into: Container, added: str) -> str:
-    """Return the text with one more item at a container's end, spaced like the last one."""
-    if not into.items:
-        at = into.start + 1
-        return f"{text[:at]}{added}{text[at:]}"
-    last = into.items[-1]
-    begin = last.start
-    while text[begin - 1] in _SPACE:
-        begin -= 1
-    return f"{text[: last.end]},{text[begin : last.start]}{added}{text[last.end :]}"
-
-
-def removed(text: str, source: Container, item: Item, plain: str) -> str:
-    """Return the text without an item and its separator; comments stay. `plain` is the text with blanked comments."""
-    position = source.items.index(item)
-    if position:
-        start, end = source.items[position - 1].end, item.start
-        return text[:start] + _comments(text, plain, start, end) + text[item.end :]
-    if len(source.items) > 1:
-        second = source.items[1].start
-        return text[: item.start] + _comments(text, plain, item.end, second) + text[second:]
-    start = source.start + 1
-    return text[:start] + _comments(text, plain, start, item.start) + text[item.end :]
-
-
-def _comments(text: str, plain: str, start: int, end: int) -> str:
-    """Return the text between two positions without its comma if it has a comment; else nothing."""
-    if text[start:end] == plain[start:end]:
-        return ""
-    comma = plain.find(",", start, end)
-    return text[start:end] if comma < 0 else text[start:comma] + text[comma + 1 : end]
-
-
 def without_comments(text: str) -> str:
     """Return a text of the same length with spaces in place of `//` and `/* */` comments."""
     return _COMMENT.sub(lambda match: match[0] if match[0][0] == '"' else _BLACK.sub(" ", match[0]), text)
-
-
-def is_first_on_a_line(text: str, source: Container) -> bool:
-    """Say whether a line break precedes a container's first item."""
-    return text[source.start + 1] in _SPACE
 
 
 def _skip(text: str, at: int) -> int:
     while text[at : at + 1] and text[at] in _SPACE:
         at += 1
     return at
+
+
+END = -1  # in a path: behind the last element of a list
+NO_HEAD: Mapping[str, object] = MappingProxyType({})
+
+
+class JsonText:
+    """A JSON text whose items are added and removed by their path; all other bytes stay.
+
+    With `comments` it may have some. `what` names the file in errors.
+    """
+
+    def __init__(self, text: str, what: str, *, comments: bool) -> None:
+        self.text, self._what, self._comments = text, what, comments
+        self._plain = without_comments(text) if comments else text
+
+    def value(self) -> Any:
+        """Return the value of the text."""
+        return parse(self._plain, self._what)
+
+    def get(self, path: Sequence[str | int]) -> object:
+        """Return the value of an item; None if there is none."""
+        parents = self._parents(path)
+        item = parents[-1].get(path[-1]) if len(parents) == len(path) else None
+        return None if item is None else item.value
+
+    def with_item(self, path: Sequence[str | int], value: object) -> "JsonText":
+        """Return the text with an item that it does not have, and with the objects and lists on the way to it."""
+        parents = self._parents(path)
+        first, *rest = path[len(parents) - 1 :]
+        for key in reversed(rest):
+            value = [value] if key == END else {key: value}
+        added = json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n" + "  " * len(parents))
+        added = added if first == END else f"{json.dumps(first)}: {added}"
+        text, into = self.text, parents[-1]
+        if not into.items:
+            return self._changed(f"{text[: into.start + 1]}{added}{text[into.start + 1 :]}")
+        last = into.items[-1]
+        begin = last.start
+        while text[begin - 1] in _SPACE:
+            begin -= 1
+        return self._changed(f"{text[: last.end]},{text[begin : last.start]}{added}{text[last.end :]}")
+
+    def without(
+        self, path: Sequence[str | int], head: Mapping[str, object] = MappingProxyType({})
+    ) -> "JsonText | None":
+        """Return the text without an item; None if the file held nothing else but `head`.
+
+        What was made to hold the item goes too: an object or list without other items that begins with a line break.
+        """
+        source = self._parents(path)[-1]
+        item = source.get(path[-1])
+        if item is None:
+            return self
+        others = {other.key: other.value for other in source.items if other is not item}
+        if others == ({} if path[1:] else head) and item is source.items[0] and self.text[source.start + 1] in _SPACE:
+            if path[1:]:
+                return self.without(path[:-1], head)
+            if self._plain == self.text:
+                return None
+        before = source.items[: source.items.index(item)]
+        behind = source.items[len(before) + 1 :]
+        if before or not behind:
+            start = before[-1].end if before else source.start + 1
+            return self._changed(self.text[:start] + self._comments_in(start, item.start) + self.text[item.end :])
+        comments = self._comments_in(item.end, behind[0].start)
+        return self._changed(self.text[: item.start] + comments + self.text[behind[0].start :])
+
+    def _parents(self, path: Sequence[str | int]) -> list[Container]:
+        """Return the objects and lists on the way to an item, the whole file's first, as far as they exist."""
+        value, parents, start = self.value(), list[Container](), None
+        for key in path:
+            if not isinstance(value, dict if isinstance(key, str) else list):
+                name = f"object `{path[len(parents) - 1]}`" if parents else "object"
+                raise RefusedError(f"{self._what} has no {name}", hint="correct it there; nothing was changed")
+            parents.append(container(self._plain, start))
+            item = parents[-1].get(key)
+            if item is None:
+                break
+            value, start = item.value, item.value_start
+        return parents
+
+    def _comments_in(self, start: int, end: int) -> str:
+        """Return the text between two positions without its comma if it has a comment; else nothing."""
+        text, plain = self.text[start:end], self._plain[start:end]
+        comma = plain.find(",")
+        return "" if text == plain else text if comma < 0 else text[:comma] + text[comma + 1 :]
+
+    def _changed(self, text: str) -> "JsonText":
+        return JsonText(text, self._what, comments=self._comments)
 
 
 HOOKS = "hooks"
@@ -143,41 +199,27 @@ class JsonSettings:
 
     def with_entries(self, text: str | None, command: str, what: str) -> str:
         """Return the settings with our entries; None means no file."""
-        entries = self._made(command)
-        if text is None:
+        entries = self._created(command)
+        remaining = None if text is None else self.without_entries(text, what)
+        if remaining is None:
             content = {HOOKS: {event: [entry] for event, entry in entries.items()}, **self.spec.head}
             return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-        remaining = self.without_entries(text, what)
-        if remaining is None:
-            return self.with_entries(None, command, what)
-        text, top = remaining, self._top(remaining)
-        self._demand_head(top, what)
-        if top.get(HOOKS) is None:
-            content = {event: [entry] for event, entry in entries.items()}
-            return appended(text, top, f'"{HOOKS}": {json_text(content, 1)}')
+        edited = self._read(remaining, what)
+        self._demand_head(edited.value(), what)
         for event, entry in entries.items():
-            inside = self._hooks(text)
-            existing = inside.get(event)
-            if existing is None:
-                text = appended(text, inside, f'"{event}": {json_text([entry], 2)}')
-            else:
-                text = appended(text, self._inside(text, existing), json_text(entry, 3))
-        return text
+            edited = edited.with_item((HOOKS, event, END), entry)
+        return edited.text
 
     def without_entries(self, text: str, what: str) -> str | None:
         """Return the settings without our entries; None if the file held nothing else."""
-        if not self.commands(text, what):
-            return text
-        top, hooks = self._top(text), self._hooks(text)
-        whole_member = is_first_on_a_line(text, hooks)
-        whole_file = whole_member and top.items[0].key == HOOKS and is_first_on_a_line(text, top)
-        for event in list(dict.fromkeys(str(item.key) for item in hooks.items)):
-            text = self._without_in(text, event)
-        if self._hooks(text).items or not whole_member:
-            return text
-        text = self._removed(text, self._top(text), _item(self._top(text), HOOKS))
-        remaining = {str(item.key): item.value for item in self._top(text).items}
-        return None if whole_file and remaining == self.spec.head and self._plain(text) == text else text
+        edited: JsonText | None = self._read(text, what)
+        paths = dict.fromkeys(
+            path[:3] if all(map(self._is_ours, self._handlers(entry))) else path
+            for path, entry, _ in self._installed(text, what)
+        )
+        for path in reversed(paths):
+            edited = edited.without(path, self.spec.head) if edited is not None else None
+        return None if edited is None else edited.text
 
     def commands(self, text: str, what: str) -> list[str]:
         """Return our commands, in the order of the text."""
@@ -185,13 +227,16 @@ class JsonSettings:
 
     def is_current(self, text: str, command: str, what: str) -> bool:
         """Say whether our entries are exactly those that would be installed today."""
-        expected = {(event, json.dumps(entry, sort_keys=True), command) for event, entry in self._made(command).items()}
-        installed = self._installed(text, what)
-        entries = {(event, json.dumps(entry, sort_keys=True), command) for event, entry, command in installed}
-        return len(installed) == len(expected) and entries == expected
+        expected = [(event, entry, command) for event, entry in self._created(command).items()]
+        installed = [(path[1], entry, present) for path, entry, present in self._installed(text, what)]
+        return len(installed) == len(expected) and all(entry in installed for entry in expected)
 
-    def _installed(self, text: str, what: str) -> list[tuple[str, object, str]]:
-        data = parse(self._plain(text), what)
+    def _read(self, text: str, what: str) -> JsonText:
+        return JsonText(text, what, comments=self.spec.comments)
+
+    def _installed(self, text: str, what: str) -> list[tuple[tuple[str | int, ...], object, str]]:
+        """Return the path of each handler of ours, the entry that holds it, and its command."""
+        data = self._read(text, what).value()
         if not isinstance(data, dict):
             raise RefusedError(f"{what} is not an object", hint="correct it there; nothing was changed")
         hooks = data.get(HOOKS, {})
@@ -199,36 +244,14 @@ class JsonSettings:
             message = f"{what} is not settings with `{HOOKS}` as an object that holds a list for each event"
             raise RefusedError(message, hint="correct it there; nothing was changed")
         return [
-            (event, entry, handler[self.spec.key])
-            for event, listed in hooks.items()
-            for entry in (listed if isinstance(listed, list) else [])
-            for handler in self._handlers(entry)
+            ((HOOKS, event, position, HOOKS, number), entry, handler[self.spec.key])
+            for event, entries in hooks.items()
+            for position, entry in enumerate(entries if isinstance(entries, list) else ())
+            for number, handler in enumerate(self._handlers(entry))
             if self._is_ours(handler)
         ]
 
-    def _without_in(self, text: str, event: str) -> str:
-        member = _item(self._hooks(text), event)
-        if not isinstance(member.value, list):
-            return text
-        had = self._inside(text, member)
-        is_ours = is_first_on_a_line(text, had)
-        for position in reversed(range(len(had.items))):
-            handlers = self._handlers(had.items[position].value)
-            if handlers and all(map(self._is_ours, handlers)):
-                now = self._event(text, event)
-                text = self._removed(text, now, now.items[position])
-                continue
-            for number in reversed(range(len(handlers))):
-                if self._is_ours(handlers[number]):
-                    group = self._inside(text, self._event(text, event).items[position])
-                    listed = self._inside(text, _item(group, HOOKS))
-                    text = self._removed(text, listed, listed.items[number])
-        if had.items and not self._event(text, event).items and is_ours:
-            inside = self._hooks(text)
-            text = self._removed(text, inside, _item(inside, event))
-        return text
-
-    def _made(self, command: str) -> dict[str, dict[str, object]]:
+    def _created(self, command: str) -> dict[str, dict[str, object]]:
         handler = {**self.spec.handler, self.spec.key: command}
         entries: dict[str, dict[str, object]] = {}
         for event, matcher in self.spec.events.items():
@@ -236,10 +259,9 @@ class JsonSettings:
             entries[event] = {**start, HOOKS: [handler]} if self.spec.grouped else {**start, **handler}
         return entries
 
-    def _demand_head(self, top: Container, what: str) -> None:
+    def _demand_head(self, settings: Mapping[str, object], what: str) -> None:
         for key, value in self.spec.head.items():
-            item = top.get(key)
-            if item is None or item.value != value:
+            if settings.get(key) != value:
                 message = f'{what} has no `"{key}": {json.dumps(value)}`, without which its agent reads none of it'
                 raise RefusedError(message, hint="add it there; nothing was changed")
 
@@ -252,36 +274,6 @@ class JsonSettings:
     def _is_ours(self, handler: object) -> bool:
         command = handler.get(self.spec.key) if isinstance(handler, dict) else None
         return isinstance(command, str) and command.endswith(MARK)
-
-    def _plain(self, text: str) -> str:
-        return without_comments(text) if self.spec.comments else text
-
-    def _top(self, text: str) -> Container:
-        return container(self._plain(text))
-
-    def _hooks(self, text: str) -> Container:
-        return self._inside(text, _item(self._top(text), HOOKS))
-
-    def _event(self, text: str, event: str) -> Container:
-        return self._inside(text, _item(self._hooks(text), event))
-
-    def _inside(self, text: str, item: Item) -> Container:
-        return container(self._plain(text), item.value_start)
-
-    def _removed(self, text: str, source: Container, item: Item) -> str:
-        return removed(text, source, item, self._plain(text))
-
-
-def json_text(value: object, depth: int) -> str:
-    """Return a value as JSON over several lines, at a depth of a file."""
-    return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n" + "  " * depth)
-
-
-def _item(source: Container, key: str) -> Item:
-    item = source.get(key)
-    if item is None:
-        raise KeyError(key)
-    return item
 
 
 @dataclass(frozen=True, slots=True)
