@@ -28,7 +28,7 @@ Events = Callable[[Path], list[dict[str, Any]]]
 
 @pytest.mark.parametrize("order", [
     ["PreCompact", "SessionStart", "PostCompact"], ["PreCompact", "PostCompact", "SessionStart"],
-    ["SessionStart", "PostCompact"], ["PostCompact"], ["SessionStart"], ["PreCompact"],
+    ["SessionStart", "PostCompact"], ["SessionStart"], ["PreCompact"],
 ])  # fmt: skip
 def test_one_compaction_is_forgotten_once(root: Path, call: Call, order: list[str]) -> None:
     assert ids(call("PreToolUse", **edit(root))) == ALL

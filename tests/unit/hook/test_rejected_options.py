@@ -8,9 +8,10 @@ import pytest
 
 from orbit_registry.formats.adr.model import Options, RejectedOption
 from orbit_registry.hook import index as reader
+from orbit_registry.hook.call import Call
 from orbit_registry.hook.context import BRIEF, PROMPT, TOOL, Context
 from orbit_registry.hook.index import Index, read_index
-from orbit_registry.hook.payload import call_from_payload
+from orbit_registry.hook.payload import take_tool
 from orbit_registry.hook.rejected_options import added_names
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog
@@ -211,7 +212,8 @@ def test_only_what_is_added_counts(tmp_path: Path) -> None:
     ],
 )
 def test_tools_that_add_names(tool: str, arguments: dict[str, object], names: list[str]) -> None:
-    call = call_from_payload({"tool_name": tool, "tool_input": json.loads(json.dumps(arguments))}, "PreToolUse", TOOL)
+    call = Call("PreToolUse", TOOL)
+    take_tool(call, tool, json.loads(json.dumps(arguments)))
 
     assert added_names(call.arguments, call.paths[0] if call.paths else "", "/nowhere") == names
 

@@ -27,24 +27,16 @@ LOGGED = {
 
 def read(payload: "Payload") -> Call | None:
     """Return the call of a payload; None for an event that we don't handle."""
-    event = field(payload, "hook_event_name", "hookEventName")
-    surface = SURFACES.get(event, "")
-    if (not surface and event not in LOGGED) or _is_of_another_agent(payload):
+    call = None if _is_of_another_agent(payload) else call_from_payload(payload, SURFACES, LOGGED)
+    if call is None:
         return None
-    call = call_from_payload(payload, event, surface)
-    if event == "PostToolUseFailure":
+    if call.event == "PostToolUseFailure":
         call.error = field(payload, "error")
-    elif event == "SessionStart":
-        source = field(payload, "source")
-        call.context_was_compacted = source in ("compact", "clear")
-        call.can_show_message = source != "compact"
-    elif event in LOGGED:
-        call.log_only_event = LOGGED[event]
-        call.is_stop = event == "Stop" and payload.get("stop_hook_active") is False
-        call.transcript = field(payload, "transcript_path") if event == "SessionEnd" else ""
-        call.context_was_compacted = event in ("PreCompact", "PostCompact")
-        call.compaction_may_repeat = event == "PostCompact"
-        call.instruction_file = field(payload, "file_path", "filePath") if event == "InstructionsLoaded" else ""
+    elif call.event == "InstructionsLoaded":
+        call.instruction_file = field(payload, "file_path", "filePath")
+    elif call.event == "PreCompact":
+        call.context_was_compacted = True
+    call.is_stop = call.event == "Stop" and payload.get("stop_hook_active") is False
     return call
 
 

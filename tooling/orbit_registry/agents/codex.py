@@ -27,23 +27,10 @@ MOST_SUBAGENTS = MOST_SESSIONS = 50
 
 def read(payload: "Payload") -> Call | None:
     """Return the call of a payload; None for an event that we don't handle."""
-    event = field(payload, "hook_event_name", "hookEventName")
-    surface = SURFACES.get(event, "")
-    if not surface and event not in LOGGED:
-        return None
-    error = _failure(payload.get("tool_response")) if event == "PostToolUse" else ""
-    if event == "PostToolUse" and not error:
-        return None  # what ran well was answered before it ran
-    call = call_from_payload(payload, event, surface)
-    call.error = error
-    if event == "SessionStart":
-        source = field(payload, "source")
-        call.context_was_compacted = source in ("compact", "clear")
-        call.can_show_message = source != "compact"
-    elif event in LOGGED:
-        call.log_only_event = LOGGED[event]
-        call.transcript = field(payload, "transcript_path") if event == "SessionEnd" else ""
-        call.context_was_compacted = call.compaction_may_repeat = event == "PostCompact"
+    call = call_from_payload(payload, SURFACES, LOGGED)
+    if call is not None and call.event == "PostToolUse":
+        call.error = _failure(payload.get("tool_response"))
+        return call if call.error else None  # what ran well was answered before it ran
     return call
 
 

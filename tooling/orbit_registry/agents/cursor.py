@@ -5,7 +5,7 @@ A reply holds context alone: `permission`, which Cursor takes too, is for the pe
 
 from orbit_registry.hook.call import Call, field
 from orbit_registry.hook.context import SESSION, TOOL
-from orbit_registry.hook.payload import parse_embedded, take_tool, to_json
+from orbit_registry.hook.payload import call_from_payload, to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,29 +22,21 @@ LOGGED = {"stop": "stop", "subagentStop": "subagent stop", "sessionEnd": "sessio
 
 def read(payload: "Payload") -> Call | None:
     """Return the call of a payload; None for an event that we don't handle."""
-    event = field(payload, "hook_event_name", "hookEventName")
-    surface = SURFACES.get(event, "")
-    if not surface and event not in LOGGED:
+    roots = payload.get("workspace_roots", payload.get("workspaceRoots"))
+    if not field(payload, "cwd") and isinstance(roots, list):
+        payload = {**payload, "cwd": next((root for root in roots if isinstance(root, str)), "")}
+    call = call_from_payload(payload, SURFACES, LOGGED)
+    if call is None:
         return None
-    call = Call(event, surface)
-    call.session = field(payload, "conversation_id", "conversationId", "session_id", "sessionId")
-    call.folder = field(payload, "cwd")
-    if not call.folder:
-        roots = payload.get("workspace_roots", payload.get("workspaceRoots"))
-        call.folder = next((root for root in roots if isinstance(root, str)), "") if isinstance(roots, list) else ""
-    if surface == TOOL:
-        arguments = parse_embedded(payload.get("tool_input", payload.get("toolInput")))
-        take_tool(call, field(payload, "tool_name", "toolName"), arguments)
-        if event == "postToolUseFailure":
-            call.error = field(payload, "error_message", "errorMessage", "error")
-    elif event == "subagentStart":
+    call.session = field(payload, "conversation_id", "conversationId") or call.session
+    if call.event == "postToolUseFailure":
+        call.error = field(payload, "error_message", "errorMessage", "error")
+    elif call.event == "subagentStart":
         call.agent = field(payload, "subagent_type", "subagentType", "agent_type")
         call.agent_id = field(payload, "subagent_id", "subagentId", "agent_id")
         if not call.agent_id:
             call.session = ""  # it has seen nothing of what its parent was shown
-    elif event in LOGGED:
-        call.log_only_event = LOGGED[event]
-        call.context_was_compacted = event == "preCompact"
+    call.context_was_compacted = call.event == "preCompact"
     return call
 
 

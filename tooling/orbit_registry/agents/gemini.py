@@ -24,24 +24,17 @@ BEGIN, FINISH = "[project notes]", "[end of project notes]"
 
 def read(payload: "Payload") -> Call | None:
     """Return the call of a payload; None for an event that we don't handle."""
-    event = field(payload, "hook_event_name", "hookEventName")
-    surface = SURFACES.get(event, "")
-    if not surface and event not in LOGGED:
+    call = call_from_payload(payload, SURFACES, LOGGED)
+    if call is None:
         return None
-    call = call_from_payload(payload, event, surface)
-    if surface == TOOL:
+    if call.surface == TOOL:
         response = payload.get("tool_response", payload.get("toolResponse"))
         if isinstance(response, dict) and response.get("error"):
             error = response["error"]
             call.error = field(error, "message") if isinstance(error, dict) else str(error)
-    elif surface == SESSION:
-        call.context_was_compacted = field(payload, "source") == "clear"
-        call.can_show_message = True
-    elif event in LOGGED:
-        call.log_only_event = LOGGED[event]
-        call.transcript = field(payload, "transcript_path") if event == "SessionEnd" else ""
+    elif call.event == "PreCompress":
         # Before each request it says "auto", whether it then compresses or not; only "manual" always does.
-        call.context_was_compacted = event == "PreCompress" and field(payload, "trigger") == "manual"
+        call.context_was_compacted = field(payload, "trigger") == "manual"
     return call
 
 

@@ -41,7 +41,6 @@ def read(payload: "Payload") -> Call | None:
     elif event in LOGGED:
         call.log_only_event = LOGGED[event]
         call.context_was_compacted = event in ("compaction", "compacted")
-        call.compaction_may_repeat = event == "compacted"
     else:
         source = field(payload, "source")
         call.context_was_compacted = source in ("compact", "clear")

@@ -9,7 +9,7 @@ from sys import exc_info
 from time import monotonic, time
 
 from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, working_project
-from orbit_registry.hook.events import MOMENTS, Event, append
+from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.index import FORBIDDEN, ID, OPTIONS, NoIndex, open_index
 from orbit_registry.hook.payload import parse_json
 from orbit_registry.hook.project import HOSTS, note_host_session, pending_count, project_paths, project_root, prune
@@ -19,20 +19,10 @@ from orbit_registry.hook.session import FAILED, FOLDER, SessionLog, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from signal import ITIMER_REAL, SIGALRM, setitimer, signal
-    from typing import Protocol
+    from types import ModuleType
 
-    from orbit_registry.hook.call import Call, Payload
-
-    class AgentModule(Protocol):
-        """Functions of an agent's file that the hook calls."""
-
-        def read(self, payload: Payload) -> Call | None:
-            """Return the call of a payload; None for an event that is not handled."""
-
-        def reply(self, call: Call, text: str) -> str:
-            """Return the reply with a text for the agent and `call.message` for the person; one may be empty."""
+    from orbit_registry.hook.call import Call
 else:
     try:
         from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # the other one makes enumerations at its import
@@ -42,7 +32,6 @@ else:
 LARGEST = 5_000_000  # most bytes of a payload
 DEADLINE_MS = 150
 MOST_FAILED = 20
-AFTERWARDS = 600  # seconds between two events about one compaction
 DEADLINE = b"ORBIT_HOOK_DEADLINE_MS"
 
 
@@ -66,7 +55,8 @@ class HookCall:
         self.deadline = _deadline()
         self.root: str | None = None
         self.event = Event("hook", time())
-        self.noted = self.printing = self.printed = False
+        self.is_noted = False
+        self.session_log: SessionLog | None = None
         self.event.agent = agent
         self.agent = load_agent(agent)
 
@@ -80,27 +70,31 @@ class HookCall:
             event.skip_reason = "too large"
             return
         event.fault = "payload"
-        call = self.agent.read(_parsed(content))
-        event.fault = ""
-        if call is None:
-            self.noted = True  # an event that we don't handle
+        payload = parse_json(content.decode("utf-8"))
+        if not isinstance(payload, dict):
             return
-        here = call.folder if call.folder.startswith("/") else posix.getcwd()
+        call = self.agent.read(payload)
+        event.fault = ""
+        here = call.folder if call is not None and call.folder.startswith("/") else posix.getcwd()
         root = self.root = project_root(here) or _named_root()
-        if root is None:
-            self.noted = True
+        if call is None or root is None:
+            self.is_noted = True  # an event that we don't handle, or no project
             return
         event.surface = f"hook:{call.event}"
         event.command, event.tests, event.has_failed = call.command, "test" in call.purposes, bool(call.error)
         event.writes = call.surface == TOOL and call.task_class == CODE
         paths, event.query = project_paths(root, call.folder or here, call)
-        session_log = _PrintingSessionLog(root, call.session, call.agent_id, self) if call.session else None
-        if session_log is not None:
-            event.session = session_log.name
-        behind = self._answer(root, call, paths, session_log)
-        if not self.noted:
+        if call.session:
+            self.session_log = SessionLog(root, call.session, call.agent_id)
+            event.session = self.session_log.name
+        behind = self._answer(root, call, paths)
+        if not self.is_noted:
             self._note()
-        if session_log is not None and (call.paths_are_heuristic or call.surface != TOOL):  # it may start our commands
+        self._follow_up(root, call, behind)
+
+    def _follow_up(self, root: str, call: "Call", behind: list[str]) -> None:
+        """Do what can wait until the reply is printed."""
+        if call.session and (call.paths_are_heuristic or call.surface != TOOL):  # it may start our commands
             note_host_session(root, call.session, call.agent_id)
         if call.surface == SESSION:
             for folder in (FOLDER, HOSTS):
@@ -108,7 +102,7 @@ class HookCall:
         if call.transcript:
             from orbit_registry.hook.refresh import capture  # a session ends once
 
-            capture(root, event.agent, call.transcript)
+            capture(root, self.event.agent, call.transcript)
         if behind:
             from orbit_registry.hook.refresh import refresh  # most calls find an index that is not behind
 
@@ -116,67 +110,46 @@ class HookCall:
 
     def close(self, error: BaseException | None) -> None:
         """Log what was not logged yet, and the kind of an error; never its text, which may be private."""
-        if not self.noted:
+        if not self.is_noted:
             if error is not None:
                 self.event.fault = self.event.fault or type(error).__name__
             self._note()
 
-    def _answer(
-        self, root: str, call: "Call", paths: list[str], session_log: "_PrintingSessionLog | None"
-    ) -> list[str]:
+    def _answer(self, root: str, call: "Call", paths: list[str]) -> list[str]:
         """Print the reply; return in what the index is behind the files."""
-        event = self.event
+        event, session_log, behind = self.event, self.session_log, list[str]()
         try:
             if session_log is not None and call.context_was_compacted:
-                session_log.forget(AFTERWARDS if call.compaction_may_repeat else 0)
-            if call.log_only_event:
-                event.name = call.log_only_event
-                if call.log_only_event == MOMENTS[0] and session_log is not None:
-                    from orbit_registry.hook.observe import note_turn
-
-                    note_turn(root, event)
-                if call.instruction_file:
-                    from orbit_registry.hook.observe import note_loaded
-
-                    event.opened = note_loaded(root, call.instruction_file, session_log)
-                    self.noted = not event.opened  # not one of our rule files
-                if call.is_stop and session_log is not None and not call.agent_id:
-                    from orbit_registry.hook.observe import stop_question  # a session stops seldom
-
-                    text = stop_question(root, session_log)
-                    if text:
-                        self._print(self.agent.reply(call, text))
-                return []
-            if call.error and session_log is not None:
+                session_log.forget()
+            if session_log is not None and call.error:
                 session_log.mark(FAILED)
-            if call.can_show_message and (number := pending_count(root)):
-                waiting = "1 record awaits" if number == 1 else f"{number} records await"
-                call.message = f"{waiting} review: orbit review"
-            is_request = paths or call.error or call.text or call.purposes or call.arguments
-            if is_request or call.surface == SESSION:
-                text, behind = self._chosen(root, call, paths, session_log)
+            if call.log_only_event:
+                from orbit_registry.hook.observe import observe
+
+                text = observe(root, call, event, session_log)
+                self.is_noted = bool(call.instruction_file and not event.opened)  # not one of our rule files
             else:
-                event.skip_reason, text, behind = "nothing asked", "", []
+                text, behind = self._chosen(root, call, paths)
         except OSError:
             event.fault = "ledger"
             return []
         if text or call.message:
-            self._print(self.agent.reply(call, text))
+            posix.write(1, self.agent.reply(call, text).encode())
         return behind
 
-    def _print(self, reply: str) -> None:
-        self.printed = True
-        posix.write(1, reply.encode())
-
-    def _chosen(
-        self, root: str, call: "Call", paths: list[str], session_log: "_PrintingSessionLog | None"
-    ) -> tuple[str, list[str]]:
+    def _chosen(self, root: str, call: "Call", paths: list[str]) -> tuple[str, list[str]]:
         event = self.event
+        if call.can_show_message and (number := pending_count(root)):
+            call.message = f"{number} record{' awaits' if number == 1 else 's await'} review: orbit review"
+        is_request = paths or call.error or call.text or call.purposes or call.arguments
+        if not is_request and call.surface != SESSION:
+            event.skip_reason = "nothing asked"
+            return "", []
         index = open_index(root)
         if call.reads:
             from orbit_registry.hook.observe import opened_ids
 
-            event.opened = opened_ids(root, call, index, session_log)
+            event.opened = opened_ids(root, call, index, self.session_log)
         if isinstance(index, NoIndex):
             event.skip_reason = "no index"
             return "", [index.reason]
@@ -193,28 +166,27 @@ class HookCall:
             from orbit_registry.hook.forbidden_words import forbidden  # only where checks forbid words
 
             context.breaks = forbidden(index, *edit)
-        chosen = select(index, context, session_log)
+        selection = select(index, context, self.session_log)
         if call.error:
             rows = (index.row(number) for number, _ in error_matches(index, call.error))
             event.failed = [row.values[ID] for row in rows if row is not None][:MOST_FAILED]
         if index.damaged:
             event.fault = "index"
-        text, cost = render(chosen), 0
-        if text:
-            cost = tokens(text)
-        event.set_selection(chosen, cost)
+        text = render(selection)
+        event.set_selection(selection, tokens(text))
         return text, index.behind()
 
     def _late(self, number: int, frame: object) -> None:
-        if self.printing and monotonic() - self.started < 2 * self.deadline:
+        is_printing = self.session_log is not None and self.session_log.is_noting
+        if is_printing and monotonic() - self.started < 2 * self.deadline:
             return  # what is noted as shown is being printed
-        if not self.noted:
+        if not self.is_noted:
             self.event.skip_reason = "deadline"
             self._note()
         posix._exit(0)
 
     def _note(self) -> None:
-        self.noted = True
+        self.is_noted = True
         self.event.ms = (monotonic() - self.started) * 1000
         root = self.root or project_root(posix.getcwd()) or _named_root()
         if root is not None:
@@ -240,29 +212,10 @@ def _named_root() -> str | None:
     return project_root(posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape"))
 
 
-def load_agent(name: str) -> "AgentModule":
+def load_agent(name: str) -> "ModuleType":
     """Return the file of an agent, the only one of its kind that a call loads."""
-    module: AgentModule = __import__(f"orbit_registry.agents.{name}", None, None, ["read"])
+    module: ModuleType = __import__(f"orbit_registry.agents.{name}", None, None, ["read"])
     return module
-
-
-class _PrintingSessionLog(SessionLog):
-    """Session log that keeps the deadline from ending the process between noting and printing."""
-
-    def __init__(self, root: str, session: str, agent: str, dispatch: HookCall) -> None:
-        super().__init__(root, session, agent)
-        self._dispatch = dispatch
-
-    def add(self, ids: list[str], titled: "Sequence[str]" = ()) -> None:
-        self._dispatch.printing = True
-        super().add(ids, titled)
-
-
-def _parsed(content: bytes) -> "dict[str, object]":
-    payload = parse_json(content.decode("utf-8"))
-    if not isinstance(payload, dict):
-        raise ValueError("no object")
-    return payload
 
 
 def _input() -> bytes | None:

@@ -23,12 +23,20 @@ QUESTION = (
 )
 
 
-def stop_question(root: str, session_log: SessionLog) -> str:
-    """Return the question to a session that stops, once, if a tool failed in it and the configuration asks."""
-    return QUESTION if _setting_is_on(root, ASKS_AT_STOP) and session_log.mark(ASKED, only_after=FAILED) else ""
+def observe(root: str, call: "Call", event: Event, session_log: SessionLog | None) -> str:
+    """Note an event that is not answered; return the question to a session that stops, once, if a tool failed in it."""
+    event.name = call.log_only_event
+    if call.instruction_file:
+        event.opened = note_loaded(root, call.instruction_file, session_log)
+    if session_log is None:
+        return ""
+    if event.name == MOMENTS[0]:
+        _note_turn(root, event)
+    is_asked = call.is_stop and not call.agent_id and _setting_is_on(root, ASKS_AT_STOP)
+    return QUESTION if is_asked and session_log.mark(ASKED, only_after=FAILED) else ""
 
 
-def note_turn(root: str, ended: Event) -> None:
+def _note_turn(root: str, ended: Event) -> None:
     """Log a turn that ended without a note, if the configuration asks: its number of calls, and whether one failed."""
     if not _setting_is_on(root, NOTES_TURNS):
         return

@@ -86,17 +86,28 @@ READING = frozenset(("read", "notebookread", "read_file", "readfile", "view", "o
 """Tools, in lower case, that name the file they write or read in a field."""
 
 
-def call_from_payload(payload: "Payload", event: str, surface: str) -> Call:
-    """Return the call that a payload states with the names that most agents use."""
-    call = Call(event, surface)
+def call_from_payload(payload: "Payload", surfaces: "Mapping[str, str]", logged: "Mapping[str, str]") -> Call | None:
+    """Return the call that a payload states with the names that most agents use; None for an event of neither table."""
+    event = field(payload, "hook_event_name", "hookEventName")
+    if event not in surfaces and event not in logged:
+        return None
+    call = Call(event, surfaces.get(event, ""))
+    call.log_only_event = logged.get(event, "")
     call.session = field(payload, "session_id", "sessionId")
     call.agent_id = field(payload, "agent_id", "agentId")
     call.agent = field(payload, "agent_type", "agentType")
     call.folder = field(payload, "cwd")
-    if surface == TOOL:
-        take_tool(call, field(payload, "tool_name", "toolName"), payload.get("tool_input", payload.get("toolInput")))
-    elif surface == PROMPT:
+    if call.surface == TOOL:
+        arguments = parse_embedded(payload.get("tool_input", payload.get("toolInput")))
+        take_tool(call, field(payload, "tool_name", "toolName"), arguments)
+    elif call.surface == PROMPT:
         take_prompt(call, field(payload, "prompt"))
+    elif event == "SessionStart":
+        source = field(payload, "source")
+        call.context_was_compacted = source in ("compact", "clear")
+        call.can_show_message = source != "compact"
+    elif event == "SessionEnd":
+        call.transcript = field(payload, "transcript_path")
     return call
 
 

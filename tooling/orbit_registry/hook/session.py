@@ -4,7 +4,6 @@ Records are chosen and noted under one lock, so that parallel calls never show o
 """
 
 import posix
-from time import time
 
 from orbit_registry.hook.context import (
     BRIEF,
@@ -34,7 +33,6 @@ LARGEST = 1 << 16  # bytes; a log holds twenty ids, so a larger file is no log, 
 LONGEST_ID = 64
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
-_MARK = "="  # prefix of a line with the time, in seconds since 1970, at which the ids were forgotten
 FAILED, ASKED = "failed", "asked"  # marks of a session: a tool failed in it; the agent was asked for a note
 _WORD = "-"  # prefix of a line with a mark of the session
 NAMEABLE = ("call cap", "session cap", "token cap", "version")  # reasons of records that are named by title
@@ -60,6 +58,7 @@ class SessionLog:
         self.named: set[str] = set()  # ids of which the titles alone were shown, as `begin` read them
         self._handle = -1
         self._torn = False
+        self.is_noting = False  # whether ids were or are just being noted as shown
 
     def begin(self) -> list[str]:
         """Return the shown ids, and lock the log until `end`."""
@@ -69,6 +68,7 @@ class SessionLog:
 
     def add(self, ids: list[str], titled: "Sequence[str]" = ()) -> None:
         """Note ids as shown, and those of which the titles were, in one write; only between `begin` and `end`."""
+        self.is_noting = True
         self._write("".join(f"{line}\n" for line in (*ids, *(f"{_NAMED}{record_id}" for record_id in titled))))
 
     def end(self) -> None:
@@ -88,18 +88,13 @@ class SessionLog:
         finally:
             self.end()
 
-    def forget(self, unless_within: float = 0) -> None:
-        """Forget the shown ids after a compaction, which hosts may announce twice within `unless_within` seconds."""
-        now = int(time())
+    def forget(self) -> None:
+        """Forget the shown ids; the marks of the session stay."""
         try:
-            lines = self._lines()
-            marks = [line[1:] for line in lines if line[0] == _MARK]
-            if unless_within and any(mark.isdigit() and 0 <= now - int(mark) < unless_within for mark in marks):
-                return
+            marks = [line for line in self._lines() if line[0] == _WORD]
             posix.ftruncate(self._handle, 0)
             self._torn = False
-            words = [line for line in lines if line[0] == _WORD]
-            self._write("".join(f"{line}\n" for line in (f"{_MARK}{now}", *words)))
+            self._write("".join(f"{line}\n" for line in marks))
         finally:
             self.end()
 
