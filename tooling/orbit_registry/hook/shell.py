@@ -13,12 +13,11 @@ from orbit_registry.hook.call import (
     patch_paths,
     resolve_path,
 )
-from orbit_registry.hook.purpose import purpose_of
+from orbit_registry.hook.purpose import program_at, purpose_of
 
 DEEPEST = 4  # most shells inside each other
-_RESERVED = frozenset(("if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"))
-_PREFIXES = frozenset(
-    ("sudo", "env", "time", "nice", "nohup", "command", "exec", "builtin", "xargs", "timeout", "!", "{", "}", "stdbuf")
+_RESERVED = frozenset(
+    ("if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "!", "{", "}")
 )  # fmt: skip
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "eval"))
 _PRINTERS = frozenset(("echo", "printf"))
@@ -26,7 +25,6 @@ _SEARCHERS = frozenset(("sed", "awk", "gawk", "grep", "egrep", "fgrep", "rg", "a
 _READERS = frozenset(
     ("cat", "less", "more", "head", "tail", "bat", "view", "nl", "sed", "awk", "grep", "rg", "jq", "yq", "batcat", "wc")
 )  # fmt: skip
-_WITH_FOLDER_OPTION = frozenset(("git", "make", "tar", "ninja", "gmake"))
 
 
 class CommandPaths:
@@ -44,14 +42,15 @@ class CommandPaths:
         self.is_patch = False
 
     def add(self, word: str, folder: str | None, sure: bool = True, read: bool = False) -> None:
-        """Add a word that is relative to a folder; it is dropped if the folder is unknown."""
+        """Add the known part of a word that is relative to a folder; it is dropped if the folder is unknown."""
+        word = _known_part(word)
         is_full = len(self.paths) + len(self.candidate_paths) >= MOST_PATHS
         if is_full or not word.strip("./\\") or len(word) > LONGEST_PATH:
             return
         if "://" in word and not word.startswith("file://"):
             return
         path = resolve_path(folder or "", word)
-        if folder is None and path == word and word[:1] not in "/~" and word[1:2] != ":" and word[:1] != PROJECT:
+        if folder is None and path == word and not _is_absolute(word):
             return
         target = self.paths if sure and looks_like_path(word.replace(PROJECT, "")) else self.candidate_paths
         if path not in target:
@@ -77,53 +76,41 @@ def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) 
     words: list[str] = []
     bodies: list[str] = []
     targets: list[str] = []
-    tokens, inner = Scanner(text).run()
-    at = 0
-    while at < len(tokens):
-        kind, content = tokens[at]
-        at += 1
+    scanner = Scanner(text)
+    for kind, content in [*scanner.run(), (";", "")]:
         if kind == "word":
             words.append(content)
         elif kind == "body":
             bodies.append(content)
-            _read_here_document(result, content, words, folder, depth)
-        elif kind in ("<", ">"):
-            if at < len(tokens) and tokens[at][0] == "word":
-                for word in _expand_braces(tokens[at][1]):
-                    result.add(_known_part(word), folder, read=kind == "<")
-                    targets += [_known_part(word)] if kind == ">" else []
-                at += 1
-        elif kind != "mark":
-            _note_texts(result, words, bodies, targets, folder)
+        elif kind in "<>":
+            result.add(content, folder, read=kind == "<")
+            targets += [content] if kind == ">" else []
+        else:
+            for body in bodies:
+                _read_here_document(result, body, words, targets, folder, depth)
             folder = _read_command(result, words, folder, depth)
             words, bodies, targets = [], [], []
             if kind == "(":
                 outer.append(folder)
             elif kind == ")" and outer:
                 folder = outer.pop()
-    _note_texts(result, words, bodies, targets, folder)
-    folder = _read_command(result, words, folder, depth)
     if depth < DEEPEST:
-        for word in inner:
-            _read_text(result, word, folder, depth + 1)
+        for command in scanner.inner:
+            _read_text(result, command, folder, depth + 1)
 
 
-def _note_texts(
-    result: CommandPaths, words: list[str], bodies: list[str], targets: list[str], folder: str | None
+def _read_here_document(
+    result: CommandPaths, body: str, words: list[str], targets: list[str], folder: str | None, depth: int
 ) -> None:
-    """Add the here-documents that a command writes to files."""
-    if bodies and words and words[0] in ("cat", "tee") and folder is not None:
-        names = words[1:] if words[0] == "tee" else targets
-        result.texts += [(resolve_path(folder, name), body) for name in names if name[:1] != "-" for body in bodies]
-
-
-def _read_here_document(result: CommandPaths, body: str, words: list[str], folder: str | None, depth: int) -> None:
-    """Read a here-document that is a patch or a shell's input; any other is data."""
+    """Read a here-document that is a patch or a shell's input, and note one that is written to files."""
     name = words[0].rpartition("/")[2] if words else ""
     if PATCH in body or name in ("patch", "git"):
         _read_patch(result, body, folder)
     elif name in _SHELLS and depth < DEEPEST:
         _read_text(result, body, folder, depth + 1)
+    elif name in ("cat", "tee") and folder is not None:
+        files = words[1:] if name == "tee" else targets
+        result.texts += [(resolve_path(folder, _known_part(file)), body) for file in files if file[:1] != "-"]
 
 
 def _read_patch(result: CommandPaths, text: str, folder: str | None) -> None:
@@ -138,24 +125,20 @@ def _read_patch(result: CommandPaths, text: str, folder: str | None) -> None:
 def _read_command(result: CommandPaths, words: list[str], folder: str | None, depth: int) -> str | None:
     """Add the paths of one command, and return the folder that the next one runs in."""
     at = 0
-    while at < len(words) and (words[at] in _RESERVED or words[at] in _PREFIXES or _is_assignment(words[at])):
-        if words[at] == "for":
-            at += 2
-        elif words[at] == "timeout":
-            at += 1
-        elif _is_assignment(words[at]):
-            result.add(_known_part(words[at].partition("=")[2]), folder)
-        at += 1
-        while at < len(words) and words[at].startswith("-") and words[at - 1] in _PREFIXES:
-            at += 1
-    if at >= len(words):
-        return folder
-    name, arguments = words[at].rpartition("/")[2], words[at + 1 :]
-    purpose = purpose_of(words[at:])
+    while at < len(words) and (words[at] in _RESERVED or _is_assignment(words[at])):
+        if _is_assignment(words[at]):
+            result.add(words[at].partition("=")[2], folder)
+        at += 3 if words[at] == "for" else 1
+    words = words[at:]
+    purpose = purpose_of(words)
     if purpose and purpose not in result.purposes:
         result.purposes.append(purpose)
-    if "/" in words[at]:
-        result.add(_known_part(words[at]), folder)  # a script of the project
+    words = words[program_at(words) :]
+    if not words:
+        return folder
+    name, arguments = words[0].rpartition("/")[2], words[1:]
+    if "/" in words[0] or "." in words[0]:  # it may be a script of the project
+        result.add(words[0], folder, sure="/" in words[0])
     if name in ("cd", "pushd", "chdir", "Set-Location"):
         return _changed_folder(folder, arguments)
     if name in ("apply_patch", "applypatch"):
@@ -169,15 +152,13 @@ def _read_command(result: CommandPaths, words: list[str], folder: str | None, de
 
 def _read_nested_shell(result: CommandPaths, name: str, arguments: list[str], folder: str | None, depth: int) -> None:
     """Read the commands of a shell: `sh -c TEXT`, `eval TEXT`, `sh FILE`."""
+    flags = [position for position, word in enumerate(arguments) if word[:1] == "-" != word[1:2] and "c" in word]
     if name == "eval":
         _read_text(result, " ".join(arguments), folder, depth + 1)
-        return
-    for position, word in enumerate(arguments):
-        if word.startswith("-") and "c" in word and not word.startswith("--"):
-            if position + 1 < len(arguments):
-                _read_text(result, arguments[position + 1], folder, depth + 1)
-            return
-    _read_arguments(result, name, arguments, folder)
+    elif flags:
+        _read_text(result, " ".join(arguments[flags[0] + 1 : flags[0] + 2]), folder, depth + 1)
+    else:
+        _read_arguments(result, name, arguments, folder)
 
 
 def _changed_folder(folder: str | None, arguments: list[str]) -> str | None:
@@ -185,56 +166,43 @@ def _changed_folder(folder: str | None, arguments: list[str]) -> str | None:
     folders = [word for word in arguments if word == "-" or not word.startswith("-")]
     if not folders or folders[0] == "-" or UNKNOWN in folders[0]:
         return None
-    if folder is None and folders[0][0] not in "/~\x01" and folders[0][1:2] != ":":
-        return None
-    return resolve_path(folder or "", folders[0])
+    return None if folder is None and not _is_absolute(folders[0]) else resolve_path(folder or "", folders[0])
 
 
 def _read_arguments(result: CommandPaths, name: str, arguments: list[str], folder: str | None) -> None:
-    unsure = name in _SEARCHERS and "-f" not in arguments
+    is_sought = name in _SEARCHERS  # the next plain argument is sought, or a script: a path only by chance
     read = name in _READERS and not any(word.startswith(("-i", "--in-place")) for word in arguments)
-    here = folder
-    at = 0
-    while at < len(arguments):
-        word = arguments[at]
-        at += 1
+    words = iter(arguments)
+    for word in words:
         if name == "find" and word.startswith("-"):
             return  # what follows are conditions
-        if word == "-C" and name in _WITH_FOLDER_OPTION and at < len(arguments):
-            here = _changed_folder(here, [arguments[at]])
-            at += 1
-        elif (
-            word in ("-m", "--message", "-e")
-            and at < len(arguments)
-            and name in ("git", "gh", "sed", "grep", "rg", "perl")
-        ):
-            unsure = unsure and word != "-e"
-            at += 1
+        if word == "-C" and name in ("git", "make", "tar"):
+            folder = _changed_folder(folder, [next(words, "-")])
+        elif word == "-e" and name in _SEARCHERS:
+            next(words, "")
+            is_sought = False
         elif word.startswith("-"):
             value = word.partition("=")[2]
-            result.add("" if "*" in value else _known_part(value), here)
-        elif unsure and word:  # what is sought, or a script: a path only by chance
-            unsure = False
-            result.add(_known_part(word), here, sure=False)
+            result.add("" if "*" in value else value, folder)
+        elif is_sought and word:
+            is_sought = False
+            result.add(word, folder, sure=False)
         else:
             for path in _expand_braces(word):
                 for part in _argument_paths(name, path):
-                    result.add(_known_part(part), here, read=read)
+                    result.add(part, folder, read=read)
 
 
 def _argument_paths(name: str, word: str) -> list[str]:
     """Return what may be a path in an argument: without line numbers, test names, revisions, keys."""
     if "://" in word or word[1:3] in (":\\", ":/"):
         return [word]
-    if word.startswith("@"):
-        word = word[1:]
+    word = word.removeprefix("@")
     key, equals, value = word.partition("=")
     if equals and "/" not in key:
         return [value]
     head, colon, tail = word.partition(":")
-    if not colon:
-        return [word]
-    if tail.startswith(":") or tail[:1].isdigit() or not tail:
+    if not colon or tail.startswith(":") or tail[:1].isdigit() or not tail:
         return [head]
     if name in ("scp", "rsync"):
         return []
@@ -243,14 +211,17 @@ def _argument_paths(name: str, word: str) -> list[str]:
 
 def _is_assignment(word: str) -> bool:
     key, equals, _ = word.partition("=")
-    return bool(equals) and key.replace("_", "a").isalnum() and not key[0].isdigit()
+    return bool(equals) and key.isidentifier()
+
+
+def _is_absolute(word: str) -> bool:
+    return word[0] in f"/~{PROJECT}" or word[1:2] == ":"
 
 
 def _known_part(word: str) -> str:
     """Return the folder of a word before its first unknown part, or the whole word."""
-    if UNKNOWN not in word:
-        return word
-    return word[: word[: word.index(UNKNOWN)].rfind("/") + 1]
+    known, unknown, _ = word.partition(UNKNOWN)
+    return known[: known.rfind("/") + 1] if unknown else word
 
 
 def _expand_braces(word: str) -> list[str]:
@@ -270,167 +241,125 @@ def _expand_braces(word: str) -> list[str]:
 
 
 UNKNOWN = "\0"  # placeholder in a word for what only a running shell knows
-_ESCAPED = frozenset(" \t'\"$`\\()[]{}<>|&;*?#~!=")
-_ENDS = frozenset(" \t\n;|&()<>'\"\\$`")
+_BREAKS = " \t\n;|&()<>"
+_ESCAPED, _ESCAPED_IN_QUOTES = frozenset(" \t\n'\"$`\\()[]{}<>|&;*?#~!="), frozenset('"\\$`\n')
 
 
 class Scanner:
-    """Scanner of a shell text: words, breaks, redirections and here-documents, without expansion."""
+    """Scanner of a shell text; `inner` are the texts of command substitutions."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
-        self.found: list[tuple[str, str]] = []
         self.inner: list[str] = []
-        self.parts: list[str] | None = None
-        self.waiting: list[tuple[int, bool]] = []
+        self._tokens: list[tuple[str, str]] = []
+        self._waiting: list[tuple[int, str, bool]] = []  # here-documents: token, end word, whether tabs are stripped
 
-    def run(self) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return the tokens, and the texts of command substitutions."""
+    def run(self) -> list[tuple[str, str]]:
+        """Return the tokens: words, redirections ("<", ">") with their file, here-documents ("body"), and breaks."""
         text = self.text
         while self.at < len(text):
             character = text[self.at]
-            if character not in _ENDS:
-                self._plain(character)
-            elif character in " \t":
-                self._end()
+            if character in " \t":
                 self.at += 1
-            elif character in "'\"\\$`":
-                self._special(character)
+            elif text.startswith("\\\n", self.at):
+                self.at += 2
+            elif character == "#":
+                self._until("\n")
+                self.at -= self.at < len(text)
             elif character in "<>":
                 self._redirection(character)
-            else:
-                self._end()
-                self.found.append((character, ""))
+            elif character in _BREAKS:
+                self._tokens.append((character, ""))
                 self.at += 1
-                if character == "\n" and self.waiting:
+                if character == "\n":
                     self._bodies()
-        self._end()
-        return self.found, self.inner
-
-    def _put(self, piece: str) -> None:
-        if self.parts is None:
-            self.parts = []
-        self.parts.append(piece)
-
-    def _end(self) -> None:
-        if self.parts is not None:
-            self.found.append(("word", "".join(self.parts)))
-            self.parts = None
-
-    def _plain(self, character: str) -> None:
-        text, start = self.text, self.at
-        if character == "#" and self.parts is None:
-            end = text.find("\n", start)
-            self.at = end if end >= 0 else len(text)
-            return
-        while self.at < len(text) and text[self.at] not in _ENDS:
-            self.at += 1
-        self._put(text[start : self.at])
-
-    def _special(self, character: str) -> None:
-        text, at = self.text, self.at
-        if character == "\\":
-            after = text[at + 1 : at + 2]
-            if after != "\n":
-                self._put(after if after in _ESCAPED else character)
-            self.at += 2 if after in _ESCAPED or after == "\n" else 1
-        elif character == "'":
-            end = text.find("'", at + 1)
-            self.at = len(text) if end < 0 else end + 1
-            self._put(text[at + 1 : end if end >= 0 else None])
-        elif character == "`":
-            end = text.find("`", at + 1)
-            self.at = len(text) if end < 0 else end + 1
-            self._inside(text[at + 1 : end if end >= 0 else None])
-        elif character == "$":
-            self._variable()
-        else:
-            self._quoted()
-
-    def _quoted(self) -> None:
-        self.at += 1
-        self._put("")
-        text = self.text
-        while self.at < len(text) and text[self.at] != '"':
-            character = text[self.at]
-            if character == "$":
-                self._variable()
-            elif character == "\\" and text[self.at + 1 : self.at + 2] in ('"', "\\", "$", "`", "\n"):
-                self._put(text[self.at + 1])
-                self.at += 2
-            elif character == "`":
-                self._special(character)
             else:
-                start = self.at
+                self._tokens.append(("word", self._word(_BREAKS)))
+        return self._tokens
+
+    def _word(self, ends: str) -> str:
+        """Return the text up to one of some characters, without quotes; in quotes the end is the quote."""
+        text, parts, is_quoted = self.text, list[str](), ends == '"'
+        while self.at < len(text) and text[self.at] not in ends:
+            character = text[self.at]
+            self.at += 1
+            if character == "'" and not is_quoted:
+                parts.append(self._until("'"))
+            elif character == '"':
+                parts.append(self._word('"'))
                 self.at += 1
-                while self.at < len(text) and text[self.at] not in '"$\\`':
-                    self.at += 1
-                self._put(text[start : self.at])
-        self.at += 1
+            elif character == "`":
+                parts.append(self._substituted(self._until("`")))
+            elif character == "$":
+                parts.append(self._variable())
+            elif character == "\\" and text[self.at : self.at + 1] in (_ESCAPED_IN_QUOTES if is_quoted else _ESCAPED):
+                parts.append(text[self.at].strip("\n"))
+                self.at += 1
+            else:
+                parts.append(character)
+        return "".join(parts)
 
-    def _variable(self) -> None:
-        text, at = self.text, self.at + 1
-        after = text[at : at + 1]
-        if after == "(":
-            depth, end = 1, at + 1
-            while end < len(text) and depth:
-                depth += (text[end] == "(") - (text[end] == ")")
-                end += 1
-            self.at = end
-            self._inside(text[at + 1 : end - 1 if not depth else end])
-            return
-        if after == "'":  # $'…' is quoted text
-            self.at = at
-            return
-        end = at
-        if after == "{":
-            end = text.find("}", at)
-            name, self.at = (text[at + 1 :], len(text)) if end < 0 else (text[at + 1 : end], end + 1)
+    def _until(self, sign: str) -> str:
+        """Return the text up to a sign, and go on behind it."""
+        start, end = self.at, self.text.find(sign, self.at)
+        end = len(self.text) if end < 0 else end
+        self.at = min(end + 1, len(self.text))
+        return self.text[start:end]
+
+    def _variable(self) -> str:
+        text, start = self.text, self.at
+        if text.startswith("(", start):
+            depth = 1
+            while self.at + 1 < len(text) and depth:
+                self.at += 1
+                depth += (text[self.at] == "(") - (text[self.at] == ")")
+            self.at += 1
+            return self._substituted(text[start + 1 : self.at - (not depth)])
+        if text.startswith("'", start):  # $'…' is quoted text
+            return ""
+        if text.startswith("{", start):
+            name = self._until("}")[1:]
         else:
-            while end < len(text) and (text[end].isalnum() or text[end] == "_"):
-                end += 1
-            name, self.at = text[at:end], end
-        self._put("." if name == "PWD" else PROJECT if name == "CLAUDE_PROJECT_DIR" else UNKNOWN)
+            while self.at < len(text) and (text[self.at].isalnum() or text[self.at] == "_"):
+                self.at += 1
+            name = text[start : self.at]
+        return "." if name == "PWD" else PROJECT if name == "CLAUDE_PROJECT_DIR" else UNKNOWN
 
-    def _inside(self, command: str) -> None:
+    def _substituted(self, command: str) -> str:
         normalized = " ".join(command.split())
-        self._put("." if normalized == "pwd" else PROJECT if normalized == "git rev-parse --show-toplevel" else UNKNOWN)
-        if normalized != "pwd":
-            self.inner.append(command)
+        if normalized == "pwd":
+            return "."
+        self.inner.append(command)
+        return PROJECT if normalized == "git rev-parse --show-toplevel" else UNKNOWN
 
     def _redirection(self, character: str) -> None:
-        text, at = self.text, self.at
-        if self.parts is not None and "".join(self.parts).isdigit():
-            self.parts = None  # the number of a file that is open
-        self._end()
-        if text.startswith("<<<", at):
-            self.at += 3
-            return
-        if text.startswith("<<", at):
-            self.waiting.append((len(self.found), text.startswith("-", at + 2)))
-            self.found.append(("body", ""))
-            self.at += 3 if text.startswith("-", at + 2) else 2
-            return
+        text, start = self.text, self.at
+        if self._tokens and self._tokens[-1][1].isdigit() and text[start - 1].isdigit():
+            self._tokens.pop()  # the number of a file that is open
         while self.at < len(text) and text[self.at] in "<>|&":
             self.at += 1
-        if text[self.at - 1] == "&" and text[self.at : self.at + 1] in ("-", "0", "1", "2"):
-            self.at += 1  # another name of a file that is open
-        elif text[self.at : self.at + 1] != "(":
-            self.found.append((character, ""))
+        sign = text[start : self.at]
+        if sign == "<<<" or text.startswith("(", self.at):
+            return
+        is_stripped = sign == "<<" and text.startswith("-", self.at)
+        self.at += is_stripped
+        while text[self.at : self.at + 1] in (" ", "\t"):
+            self.at += 1
+        word = self._word(_BREAKS)
+        if sign == "<<":
+            self._waiting.append((len(self._tokens), word, is_stripped))
+            self._tokens.append(("body", ""))
+        elif not (sign[-1] == "&" and word in ("-", "0", "1", "2")):  # another name of a file that is open
+            self._tokens.append((character, word))
 
     def _bodies(self) -> None:
         """Read the here-documents announced on the line above, each up to its end word."""
-        for position, stripped in self.waiting:
-            name = self.found[position + 1][1] if position + 1 < len(self.found) else ""
-            if position + 1 < len(self.found) and self.found[position + 1][0] == "word":
-                self.found[position + 1] = ("mark", "")
+        for position, name, is_stripped in self._waiting:
             lines: list[str] = []
             while self.at < len(self.text):
-                end = self.text.find("\n", self.at)
-                line = self.text[self.at : end if end >= 0 else None]
-                self.at = end + 1 if end >= 0 else len(self.text)
-                if (line.lstrip("\t") if stripped else line) == name:
+                line = self._until("\n")
+                if (line.lstrip("\t") if is_stripped else line) == name:
                     break
                 lines.append(line)
-            self.found[position] = ("body", "\n".join(lines))
-        self.waiting = []
+            self._tokens[position] = ("body", "\n".join(lines))
+        self._waiting = []
