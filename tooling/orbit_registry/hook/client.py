@@ -10,7 +10,7 @@ from time import monotonic, time
 
 from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, working_project
 from orbit_registry.hook.events import Event, append
-from orbit_registry.hook.index import FORBIDDEN, ID, OPTIONS, NoIndex, open_index
+from orbit_registry.hook.index import FORBIDDEN, OPTIONS, NoIndex, open_index
 from orbit_registry.hook.payload import parse_json
 from orbit_registry.hook.project import HOSTS, note_host_session, pending_count, project_paths, project_root, prune
 from orbit_registry.hook.render import render
@@ -169,7 +169,7 @@ class HookCall:
         selection = select(index, context, self.session_log)
         if call.error:
             rows = (index.row(number) for number, _ in error_matches(index, call.error))
-            event.failed = [row.values[ID] for row in rows if row is not None][:MOST_FAILED]
+            event.failed = [row.id for row in rows if row is not None][:MOST_FAILED]
         if index.damaged:
             event.fault = "index"
         text = render(selection)

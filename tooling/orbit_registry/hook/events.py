@@ -7,7 +7,6 @@ import posix
 from time import gmtime, strftime
 
 from orbit_registry.hook.context import SKIPS
-from orbit_registry.hook.index import ID
 from orbit_registry.hook.payload import to_json
 from orbit_registry.hook.project import private_folder
 
@@ -80,7 +79,7 @@ class Event:
 
     def set_selection(self, selection: "Selection", tokens: int) -> None:
         """Take over a selection; `tokens` are those of the text that is shown."""
-        self.hits = [match.row.values[ID] for match in selection.matches]
+        self.hits = [match.row.id for match in selection.matches]
         self.omitted, self.skip_reason, self.tokens = selection.omitted, selection.skip_reason, tokens
         self.withheld = selection.withheld
 

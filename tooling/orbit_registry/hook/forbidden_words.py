@@ -1,6 +1,6 @@
 """Words that a decision forbids, in a text that a tool call writes; loaded only where the index has such words."""
 
-from orbit_registry.hook.index import CHECKS, DAMAGE, FORBIDDEN, FORBIDDEN_IN, ID, PHRASES, checksum
+from orbit_registry.hook.index import CHECKS, DAMAGE, FORBIDDEN, FORBIDDEN_IN, PHRASES, checksum
 from orbit_registry.hook.project import readable_content
 from orbit_registry.hook.tools import LONGEST_FILE, edits_in
 
@@ -114,17 +114,17 @@ def _add_break(breaks: "Breaks", index: "Index", hit: int, pattern: str, edit: _
     name, where, say, globs, *_ = checks[hit & 0xFFFFFFFF].split(PHRASES)
     if not _covers(index, globs.split(GROUP), edit.file):
         return
-    allowance = f"{_ALLOW}{row.values[ID]}"
+    allowance = f"{_ALLOW}{row.id}"
     allowances = [f"{allowance} because ", f"{allowance}/{name} because "]
     if pattern[0] == ANY_CASE:
         allowances = [text.casefold() for text in allowances]
     if edit.adds(pattern, where, allowances):
-        key = f"{row.values[ID]}.{checksum(f'{name} {edit.file}'.encode('utf-8', 'surrogatepass')):x}"
+        key = f"{row.id}.{checksum(f'{name} {edit.file}'.encode('utf-8', 'surrogatepass')):x}"
         breaks[hit >> 32] = (key, pattern[1:], _line(row, pattern[1:], say))
 
 
 def _line(row: "Row", word: str, say: str) -> str:
-    record_id = row.values[ID]
+    record_id = row.id
     _, _, more = row.teaser.partition("\n")
     verb = "overrides" if ":" in record_id else "supersedes"  # an inherited record
     line = f"- [{record_id}] this text holds `{word}`, which {record_id} forbids here: {say}; to challenge it, "

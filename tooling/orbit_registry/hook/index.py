@@ -75,6 +75,11 @@ class Row:
         self.number, self.values, self.flags = number, values, flags
 
     @property
+    def id(self) -> str:
+        """The record's id."""
+        return self.values[ID]
+
+    @property
     def teaser(self) -> str:
         """The text that is pushed: one or two lines, escaped and redacted."""
         return self.values[TEASER]

@@ -5,7 +5,7 @@ import posix
 from orbit_registry.hook.call import in_project
 from orbit_registry.hook.context import ASKS_AT_STOP, NOTES_TURNS
 from orbit_registry.hook.events import MOMENTS, NAME, NOTED, Event, append
-from orbit_registry.hook.index import ID, Index, open_index
+from orbit_registry.hook.index import Index, open_index
 from orbit_registry.hook.project import readable_content, record_in
 from orbit_registry.hook.session import ASKED, FAILED, SessionLog
 
@@ -104,7 +104,7 @@ def opened_ids(root: str, call: "Call", index: "Index | NoIndex", session_log: "
 
 
 def _ids_of_document(index: Index, path: str, session_log: "SessionLog | None") -> list[str]:
-    ids = [row.values[ID] for hit in index.hits_under("m", path) if (row := index.row(hit >> 32)) is not None]
+    ids = [row.id for hit in index.hits_under("m", path) if (row := index.row(hit >> 32)) is not None]
     if len(ids) < 2:
         return ids
     if session_log is None:

@@ -4,7 +4,7 @@ It is loaded only where the index holds rejected options. Of an edit, lines of i
 """
 
 from orbit_registry.hook.call import LONGEST_TEXT, PATCH, field
-from orbit_registry.hook.index import DAMAGE, EXACT, ID, OPTIONS, PHRASES, REJECTED
+from orbit_registry.hook.index import DAMAGE, EXACT, OPTIONS, PHRASES, REJECTED
 from orbit_registry.hook.tools import ADDING, edits_in
 from orbit_registry.hook.words import words
 
@@ -56,7 +56,7 @@ def option_line(row: "Row", position: int) -> tuple[str, str]:
     """Return a rejected option of a record, and what is shown of it."""
     options = row.words(REJECTED)
     option = options[position].rpartition(PHRASES)[2] if position < len(options) else ""
-    record_id = row.values[ID]
+    record_id = row.id
     title, _, more = row.teaser.partition("\n")
     title = title.removeprefix(f"- [{record_id}] ")
     line = f"- [{record_id}] rejected {option} ({title}); to reopen: propose an ADR that supersedes {record_id}"

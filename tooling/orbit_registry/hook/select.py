@@ -3,6 +3,7 @@
 A hook waits for it at each tool call, so it imports built-in modules only.
 """
 
+from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import (
     BRIEF,
     CODE,
@@ -18,29 +19,6 @@ from orbit_registry.hook.context import (
     Via,
     is_anywhere,
     is_other_project,
-)  # fmt: skip
-from orbit_registry.hook.index import (
-    AGENTS,
-    ANTI_CONTEXTS,
-    BROAD,
-    CATEGORY,
-    CONTEXTS,
-    DAMAGE,
-    ENFORCED,
-    GATE,
-    ID,
-    LINKS,
-    MORE_LINE,
-    OPTIONS,
-    PATH,
-    PHASE,
-    PROCEDURAL,
-    PROJECT,
-    REPLACED,
-    STATUS,
-    TASKS,
-    UNTRUSTED,
-    checksum,
 )  # fmt: skip
 from orbit_registry.hook.session import SessionLog, apply_caps
 
@@ -117,13 +95,13 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
 
 def _note(session_log: "SessionLog", selection: Selection) -> None:
     if selection.matches or selection.named:
-        ids = [name for match in selection.matches for name in (match.row.values[ID], match.key)]
+        ids = [name for match in selection.matches for name in (match.row.id, match.key)]
         session_log.add([*dict.fromkeys(ids)], [match.key for match in selection.named])
 
 
 def is_withheld(session: str, record_id: str, holdout: int) -> bool:
     """Say whether a record is in a session's hold-out, drawn from a hash of both; a trial has none."""
-    number = checksum(f"{session}\0{record_id}".encode("utf-8", "surrogatepass"))
+    number = reader.checksum(f"{session}\0{record_id}".encode("utf-8", "surrogatepass"))
     for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):  # the last steps of splitmix64 spread what is alike
         number = (number ^ number >> 31) * factor & 0xFFFFFFFFFFFFFFFF
     return (number ^ number >> 31) % 1_000_000 < holdout and not session.startswith(TRIAL)
@@ -133,12 +111,12 @@ def _withhold(selection: Selection, holdout: int, session: str) -> None:
     """Remove the hold-out after the caps, so that what else is shown is the same either way."""
     remaining = []
     for match in selection.matches:
-        if is_withheld(session, match.row.values[ID], holdout):
-            selection.withheld.append(match.row.values[ID])
+        if is_withheld(session, match.row.id, holdout):
+            selection.withheld.append(match.row.id)
             selection.drops.append((match.row, "withheld"))
         else:
             remaining.append(match)
-    selection.named = [match for match in selection.named if not is_withheld(session, match.row.values[ID], holdout)]
+    selection.named = [match for match in selection.named if not is_withheld(session, match.row.id, holdout)]
     if selection.withheld and not (remaining or selection.named):
         selection.skip_reason = "withheld"
     selection.matches = remaining
@@ -146,10 +124,11 @@ def _withhold(selection: Selection, holdout: int, session: str) -> None:
 
 def _find_triggers(index: "Index", context: Context, triggers: "Triggers", others: set[int]) -> None:
     """Add what leads to each record; `others` gets the numbers beyond the first `EXAMINED` of a path or category."""
-    led = [(f"{Via.PATH}{path}", index.match(path)) for path in dict.fromkeys(context.paths)]
+    paths = dict.fromkeys(context.paths)
+    led = [(f"{Via.PATH}{path}", index.match(path)) for path in paths]
     led += [(f"{Via.CATEGORY}{name}", index.hits_under("c", name)) for name in dict.fromkeys(context.categories)]
     led += [(f"{Via.COMMAND}{purpose}", index.hits_under("k", purpose)) for purpose in _purposes(context)]
-    led += [(f"{Via.SUPERSEDED}{path}", index.hits_under(REPLACED, path)) for path in dict.fromkeys(context.paths)]
+    led += [(f"{Via.SUPERSEDED}{path}", index.hits_under(reader.REPLACED, path)) for path in paths]
     for trigger, hits in led:
         for hit in hits[:EXAMINED]:
             at = str(hit & 0xFFFFFFFF) if trigger[0] == Via.PATH else ""
@@ -163,7 +142,7 @@ def _find_triggers(index: "Index", context: Context, triggers: "Triggers", other
             triggers.setdefault(number, []).append((f"{Via.ERROR}{pattern}", ""))
     if context.surface == SESSION:
         for number, flags in enumerate(index.flags[: index.pushed].tolist()):
-            if flags & BROAD:
+            if flags & reader.BROAD:
                 triggers.setdefault(number, []).append((Via.PROJECT, ""))
     if context.surface in (SESSION, BRIEF):
         for hit in index.hits_under("g", ALWAYS):
@@ -191,7 +170,9 @@ def _find_by_words(
 
     is_prompt = context.surface == PROMPT
     names = replaced_names(context.text)
-    ranked = [(hit >> 32, 1.0, f"{Via.SUPERSEDED}{name}") for name in names for hit in index.hits_under(REPLACED, name)]
+    ranked = [
+        (hit >> 32, 1.0, f"{Via.SUPERSEDED}{name}") for name in names for hit in index.hits_under(reader.REPLACED, name)
+    ]
     ranked += _in_force(index, records_by_words(index, context.text, FEWEST if is_prompt else 1)[:EXAMINED])
     scores = None if is_prompt else {number: score for number, score, _ in reversed(ranked)}
     misses = 0
@@ -201,7 +182,7 @@ def _find_by_words(
         row = index.row(number) if len(by_words) < BY_WORDS[context.surface] and misses < NEAR_MISSES else None
         if row is None:
             break
-        is_rule = scores is not None and row.values[GATE] == LINKED  # rules have a floor of their own in briefs
+        is_rule = scores is not None and row.values[reader.GATE] == LINKED  # rules have a floor of their own in briefs
         is_miss = score < (context.min_relevance if is_rule else index.min_relevance)
         by = [*triggers.get(number, ()), (way, "")]
         reason = "below relevance" if is_miss else _drop_reason(row, context, by, scores)
@@ -219,13 +200,13 @@ def _in_force(index: "Index", ranked: "Sequence[tuple[int, float]]") -> "Iterato
         if number < index.pushed:
             yield number, score, Via.TEXT
         elif (row := index.row(number)) is not None:
-            for hit in index.hits_under(REPLACED, row.values[ID]):
-                yield hit >> 32, score, f"{Via.SUPERSEDED}{row.values[ID]}"
+            for hit in index.hits_under(reader.REPLACED, row.id):
+                yield hit >> 32, score, f"{Via.SUPERSEDED}{row.id}"
 
 
 def _find_options(index: "Index", context: Context, triggers: "Triggers", by_words: dict[int, float]) -> dict[int, int]:
     text = context.text if context.surface in (PROMPT, BRIEF) else ""
-    if not (text or context.names) or not index.lookup(OPTIONS)[0]:
+    if not (text or context.names) or not index.lookup(reader.OPTIONS)[0]:
         return {}
     from orbit_registry.hook.rejected_options import options_named  # few projects' calls have use for it
 
@@ -289,54 +270,54 @@ def _text(row: "Row", triggers: "Sequence[tuple[str, str]]", now: float) -> str:
 
 def _pointer_line(row: "Row", now: float) -> str:
     """Return the line for a record that may be out of date or is not accepted; empty if its teaser is shown."""
-    if row.values[PHASE] == "pending":
-        first, _, more = row.teaser.partition(MORE_LINE)
-        status = "no status stated" if row.values[STATUS] == "unknown" else f"status {row.values[STATUS]}"
-        return f"{first} ({status}, so it may not hold: {more or row.values[PATH]})"
-    if row.values[ENFORCED]:  # the gate sees to it: its name is enough
+    if row.values[reader.PHASE] == "pending":
+        first, _, more = row.teaser.partition(reader.MORE_LINE)
+        status = "no status stated" if row.values[reader.STATUS] == "unknown" else f"status {row.values[reader.STATUS]}"
+        return f"{first} ({status}, so it may not hold: {more or row.values[reader.PATH]})"
+    if row.values[reader.ENFORCED]:  # the gate sees to it: its name is enough
         first, _, _ = row.teaser.partition("\n")
-        return f"{first} (enforced by {', '.join(row.words(ENFORCED))})"
+        return f"{first} (enforced by {', '.join(row.words(reader.ENFORCED))})"
     cause = row.doubt(now)
-    return f"- [{row.values[ID]}] may be out of date ({cause}): {row.values[PATH]}" if cause else ""
+    return f"- [{row.id}] may be out of date ({cause}): {row.values[reader.PATH]}" if cause else ""
 
 
 def bar_reason(row: "Row", now: float, project: str) -> str:
     """Return why a record is left out everywhere; empty if it is not."""
-    if row.flags & UNTRUSTED:
+    if row.flags & reader.UNTRUSTED:
         return "untrusted"
     if row.is_expired(now):
         return "expired"
-    return "project" if is_other_project(row.values[PROJECT], project) else ""
+    return "project" if is_other_project(row.values[reader.PROJECT], project) else ""
 
 
 def _drop_reason(
     row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "Mapping[int, float] | None" = None
 ) -> str:
-    agents, tasks = row.words(AGENTS), row.words(TASKS)
+    agents, tasks = row.words(reader.AGENTS), row.words(reader.TASKS)
     if reason := bar_reason(row, context.now, context.project):
         return reason
     by = {trigger[0] for trigger, _ in triggers}
-    if row.flags & BROAD and context.surface in (TOOL, PROMPT) and by <= {Via.PATH}:
+    if row.flags & reader.BROAD and context.surface in (TOOL, PROMPT) and by <= {Via.PATH}:
         return "broad"
     if context.agent and agents and context.agent not in agents:
         return "agent"
     if context.task and tasks and context.task not in tasks:
         return "task"
-    if context.categories and row.values[CATEGORY] and row.values[CATEGORY] not in context.categories:
+    if context.categories and row.values[reader.CATEGORY] and row.values[reader.CATEGORY] not in context.categories:
         return "category"
     if context.text:
         text = context.text.casefold()
-        contexts = row.words(CONTEXTS)
-        if any(word.casefold() in text for word in row.words(ANTI_CONTEXTS)):
+        contexts = row.words(reader.CONTEXTS)
+        if any(word.casefold() in text for word in row.words(reader.ANTI_CONTEXTS)):
             return "anti-context"
         if contexts and not any(word.casefold() in text for word in contexts):
             return "context"
-    procedural = row.flags & PROCEDURAL or row.values[GATE] == "procedural"
+    procedural = row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural"
     if procedural and context.task_class != CODE and not _helps_here(context, triggers, by):
         return "procedural"
-    if row.values[GATE] == BY_PATH and Via.PATH not in by and (Via.PROJECT, "") not in triggers:
+    if row.values[reader.GATE] == BY_PATH and Via.PATH not in by and (Via.PROJECT, "") not in triggers:
         return "planning"
-    if row.values[GATE] == LINKED and not _is_relevant_rule(row, context, triggers, by, scores):
+    if row.values[reader.GATE] == LINKED and not _is_relevant_rule(row, context, triggers, by, scores):
         return "rule"
     return "stale" if procedural and row.doubt(context.now) else ""
 
@@ -358,7 +339,7 @@ def _is_relevant_rule(
     direct = not by.isdisjoint((Via.PATH, Via.LINK, Via.SUPERSEDED, Via.FORBIDDEN))
     if scores is None:
         return direct
-    is_own = (Via.PROJECT, "") in triggers or (context.project and row.values[PROJECT] == context.project)
+    is_own = (Via.PROJECT, "") in triggers or (context.project and row.values[reader.PROJECT] == context.project)
     led = direct or Via.TAG in by or is_own
     return bool(led) and scores.get(row.number, 0.0) >= context.min_relevance
 
@@ -368,7 +349,7 @@ def linked_rules(index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, 
     here = {row.number for row in rows}
     is_linking = bool(index.hits_under("l", ""))
     leading: Triggers = {}
-    for record_id, targets in (*((row.values[ID], row.words(LINKS)) for row in rows), *returned.items()):
+    for record_id, targets in (*((row.id, row.words(reader.LINKS)) for row in rows), *returned.items()):
         hits = [hit for target in targets for hit in index.hits_under("i", target)]
         hits += index.hits_under("l", record_id) if is_linking else []
         for number in dict.fromkeys(hit >> 32 for hit in hits):
@@ -380,7 +361,7 @@ def linked_rules(index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, 
 def standing_reason(row: "Row", now: float) -> str:
     """Return why a record can't be in a file that an agent loads by path alone; empty if it can."""
     reason = _drop_reason(row, Context(BRIEF, now), [(Via.PATH, "")]) or ("stale" if row.doubt(now) else "")
-    return reason or (row.values[PHASE] if row.values[PHASE] != "live" else "")
+    return reason or (row.values[reader.PHASE] if row.values[reader.PHASE] != "live" else "")
 
 
 MIN_CHARACTERS = 4
@@ -422,5 +403,5 @@ def error_matches(index: "Index", error: str) -> "Iterator[tuple[int, str]]":
             if contains_pattern(pattern, text):
                 start, end = index.range_of(number)
                 yield from ((hit >> 32, pattern) for hit in index.hits[start:end] if hit < index.pushed << 32)
-    except DAMAGE:
+    except reader.DAMAGE:
         index.damaged = True

@@ -16,9 +16,8 @@ from orbit_registry.hook.context import (
     Match,
     Selection,
     Via,
-    is_anywhere,
 )
-from orbit_registry.hook.index import CATEGORY, GONE, ID, KIND, PATH, PLACE, PRIME, PROCEDURAL, SAME
+from orbit_registry.hook.index import CATEGORY, GONE, KIND, PATH, PLACE, PRIME, PROCEDURAL, SAME
 from orbit_registry.hook.project import private_folder
 
 TYPE_CHECKING = False
@@ -123,48 +122,12 @@ def apply_caps(
     context: Context, fitting: list[Match], linked: list[Match], drops: "list[tuple[Row, str]]", beyond: int,
     shown_ids: "Iterable[str]", named_ids: "Collection[str]", difference: "Callable[[Row], str]",
 ) -> Selection:  # fmt: skip
-    """Return what is shown within the caps; a linked rule only with or after a record that leads to it."""
+    """Return the first matches for which caps and budgets leave room; others are named by title, once a session.
+
+    A linked rule comes behind the first record that leads to it, and is left out without one that is or was shown.
+    """
     already_shown = set(shown_ids)
-    every = linked
-    if len(fitting) + len(linked) + beyond <= FEW:
-        for match in (*fitting, *linked):
-            if match.text == match.row.teaser:
-                match.text = match.row.noted_teaser
-    while True:
-        numbers = {match.row.number for match in linked}
-        remaining = [drop for drop in drops if drop[0].number not in numbers]
-        offered = sorted([*fitting, *linked], key=_rank) if linked else fitting
-        selection = _within_caps(context, offered, remaining, beyond, already_shown, named_ids, difference)
-        visible = already_shown.union(context.returned, (match.row.values[ID] for match in selection.matches))
-        led = [match for match in linked if _is_linked(match, visible)]
-        if len(led) == len(linked):
-            # One that took the room of the record which leads to it waits now that this record is shown.
-            cut = [match.row for match in every if match not in linked and _is_linked(match, visible)]
-            cut = [row for row in cut if row.values[ID] not in already_shown]
-            selection.omitted += len(cut)
-            selection.drops = [drop for drop in selection.drops if drop[0] not in cut]
-            selection.drops += [(row, "call cap") for row in cut]
-            selection.matches.sort(
-                key=lambda match: (-match.score, match.width, int(match.row.values[PLACE] or 0), match.row.number)
-            )
-            return selection
-        linked = led
-
-
-def _is_linked(match: Match, visible: "set[str]") -> bool:
-    return any(trigger[0] == Via.LINK and trigger[1:] in visible for trigger, _ in match.triggers)
-
-
-def _rank(match: Match) -> tuple[bool, float, int, int]:
-    return is_anywhere(match.triggers), -match.score, match.width, match.row.number
-
-
-def _within_caps(
-    context: Context, fitting: list[Match], drops: "list[tuple[Row, str]]", beyond: int, shown_ids: "Iterable[str]",
-    named_ids: "Collection[str]", difference: "Callable[[Row], str]",
-) -> Selection:  # fmt: skip
-    """Return the first matches for which caps and budgets leave room; others are named by title, once a session."""
-    already_shown = set(shown_ids)
+    _add_notes([*fitting, *linked], beyond)
     room = PER_SESSION - len(already_shown)
     remaining, procedural = context.tokens - FRAME_TOKENS, PROCEDURAL_TOKENS
     of_category: dict[str, int] = {}
@@ -172,8 +135,11 @@ def _within_caps(
     matches: list[Match] = []
     capped: list[tuple[Match, str]] = []
     relatives: set[str] = set()
-    for choice in fitting:
+    led = {match.row.number for match in linked}
+    for choice in _in_order(fitting, linked):
         row, differs = choice.row, ""
+        if row.number in led and not _is_linked(choice, already_shown.union(context.returned)):
+            continue
         cost = tokens(choice.text) + 1  # its line's end
         of_these = cost if row.flags & PROCEDURAL else 0
         category = row.values[CATEGORY]
@@ -197,7 +163,7 @@ def _within_caps(
             continue
         if differs:
             choice.text = _changed_line(row)
-        already_shown.update((row.values[ID], choice.key))  # ids may repeat where branches met
+        already_shown.update((row.id, choice.key))  # ids may repeat where branches met
         matches.append(choice)
         relatives.update(row.words(SAME))
         remaining -= cost
@@ -205,9 +171,30 @@ def _within_caps(
         if row.values[KIND] in budgets:
             budgets[row.values[KIND]] -= cost
         of_category[category] = of_category.get(category, 0) + 1
-    selection = Selection(matches, beyond, drops)
+    matches.sort(key=lambda match: (-match.score, match.width, int(match.row.values[PLACE] or 0), match.row.number))
+    selection = Selection(matches, beyond, [drop for drop in drops if drop[0].number not in led])
     _name(selection, capped, min(remaining, NAMED_TOKENS - context.tokens + remaining), named_ids, difference)
     return selection
+
+
+def _in_order(fitting: list[Match], linked: list[Match]) -> list[Match]:
+    behind: dict[str, list[Match]] = {}
+    for rule in linked:
+        leader = next((match.row.id for match in fitting if _is_linked(rule, {match.row.id})), "")
+        behind.setdefault(leader, []).append(rule)
+    first = behind.get("", [])
+    return [*first, *(each for match in fitting for each in (match, *behind.pop(match.row.id, ())))]
+
+
+def _add_notes(matches: list[Match], beyond: int) -> None:
+    """Have a reply of few records say more of each."""
+    for match in matches if len(matches) + beyond <= FEW else ():
+        if match.text == match.row.teaser:
+            match.text = match.row.noted_teaser
+
+
+def _is_linked(match: Match, visible: "set[str]") -> bool:
+    return any(trigger[0] == Via.LINK and trigger[1:] in visible for trigger, _ in match.triggers)
 
 
 def _name(
@@ -236,13 +223,13 @@ def _name(
 
 
 def _changed_line(row: "Row") -> str:
-    return f"- [{row.values[ID]}] has changed since it was read: {row.values[PATH]}"
+    return f"- [{row.id}] has changed since it was read: {row.values[PATH]}"
 
 
 def _is_relative(row: "Row", matches: list[Match], relatives: set[str]) -> bool:
     """Say whether one of the matches replaces or extends a record, is replaced or extended by it, or is a version."""
-    return row.values[ID] in relatives or any(
-        word in relatives if word[0] == "/" else any(match.row.values[ID] == word for match in matches)
+    return row.id in relatives or any(
+        word in relatives if word[0] == "/" else any(match.row.id == word for match in matches)
         for word in row.words(SAME)
     )
 

@@ -5,7 +5,7 @@ from time import monotonic, time
 from orbit_registry.hook.call import Call, path_words
 from orbit_registry.hook.context import TOOL, Context, Selection, working_project
 from orbit_registry.hook.events import Event, append
-from orbit_registry.hook.index import ID, KIND, PATH, NoIndex, open_index
+from orbit_registry.hook.index import KIND, PATH, NoIndex, open_index
 from orbit_registry.hook.payload import take_tool
 from orbit_registry.hook.project import project_paths
 from orbit_registry.hook.render import render
@@ -83,12 +83,12 @@ def records_for_paths(
     event.agent = agent
     context = Context(TOOL, event.at, paths=paths, returned=returned, project=working_project())
     selection = select(index, context, session_log)
-    remaining = [match for match in selection.matches if match.row.values[ID] not in shown_ids]
+    remaining = [match for match in selection.matches if match.row.id not in shown_ids]
     reason = selection.skip_reason or ("" if remaining or selection.named else "already shown")
     displayed = Selection(remaining, selection.omitted, [], reason)
     displayed.is_introduced = selection.is_introduced
     displayed.withheld = [record_id for record_id in selection.withheld if record_id not in shown_ids]
-    displayed.named = [match for match in selection.named if match.row.values[ID] not in shown_ids]
+    displayed.named = [match for match in selection.named if match.row.id not in shown_ids]
     text = render(displayed)
     event.set_selection(displayed, tokens(text))
     event.ms = (monotonic() - start) * 1000
@@ -96,7 +96,7 @@ def records_for_paths(
     if not text:
         return None
     learnings = [
-        {"id": row.values[ID], "kind": row.values[KIND], "record": row.values[PATH], "text": row.teaser}
+        {"id": row.id, "kind": row.values[KIND], "record": row.values[PATH], "text": row.teaser}
         for row in (match.row for match in remaining)
     ]
     return Sidecar(text, learnings)

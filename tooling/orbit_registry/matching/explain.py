@@ -101,8 +101,8 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
     excluding = index.excluding(row, path)
     if excluding is not None:
         return Verdict(row, "excluded", excluding)
-    replacing = index.hits_under(reader.REPLACED, row.values[reader.ID])
-    ids = tuple(row_of(index, later >> 32).values[reader.ID] for later in replacing)
+    replacing = index.hits_under(reader.REPLACED, row.id)
+    ids = tuple(row_of(index, later >> 32).id for later in replacing)
     return Verdict(row, _standing(index, row, now, project), glob, row.doubt(now), successors=ids)
 
 

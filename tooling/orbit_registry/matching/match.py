@@ -250,7 +250,7 @@ def coverage(workspace: Workspace) -> Coverage:
         row = index.row(number)
         if row is None or is_personal(row):  # what one person keeps covers nothing for the others
             continue
-        ids[number] = row.values[reader.ID]
+        ids[number] = row.id
         if row.values[reader.GLOBS]:
             scoped[ids[number]] = 0
         if row.flags & reader.BROAD:
