@@ -235,7 +235,7 @@ class JsonSettings:
         return JsonText(text, what, comments=self.spec.comments)
 
     def _installed(self, text: str, what: str) -> list[tuple[tuple[str | int, ...], object, str]]:
-        """Return the path of each handler of ours, the entry that holds it, and its command."""
+        """Return the path of each handler that starts our hook, the entry that holds it, and its command."""
         data = self._read(text, what).value()
         if not isinstance(data, dict):
             raise RefusedError(f"{what} is not an object", hint="correct it there; nothing was changed")
