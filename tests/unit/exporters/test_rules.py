@@ -1,21 +1,20 @@
 """Which records become rules, under which globs, and what each format makes of them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from pathspec import GitIgnoreSpec
 
 from orbit_registry.cli import publish
 from orbit_registry.errors import RefusedError
 from orbit_registry.exporters import plugin, rule_files
 from orbit_registry.exporters.rule_files import CLAUDE
 from orbit_registry.exporters.rules import Rule, UnsupportedGlob, block_of, exported, rules_for, with_block
-from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.yaml import load
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import TOKENS
@@ -49,16 +48,15 @@ def index_of(records: Mapping[str, Mapping[str, Any]]) -> Index:
 
 
 def rules_of(
-    records: Mapping[str, Mapping[str, Any]], agent: str = "claude", files: Sequence[str] = ()
+    records: Mapping[str, Mapping[str, Any]], agent: str = "claude"
 ) -> tuple[list[Rule], list[UnsupportedGlob]]:
-    index = index_of(records)
-    return rules_for(index, exported(index, 100), FORMATS[agent].language, files)
+    return rules_for(exported(index_of(records), 100), FORMATS[agent].spell)
 
 
 @pytest.mark.parametrize("agent", FORMATS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
 def test_a_scope_is_exported_in_the_agents_globs(case: Mapping[str, Any], agent: str) -> None:
-    rules, unsupported = rules_of({"L-1": {"globs": case["globs"]}}, agent, case["files"])
+    rules, unsupported = rules_of({"L-1": {"globs": case["globs"]}}, agent)
     expected = case["said"][agent]
     if isinstance(expected, str):
         assert rules == []
@@ -66,26 +64,6 @@ def test_a_scope_is_exported_in_the_agents_globs(case: Mapping[str, Any], agent:
     else:
         assert [list(rule.globs) for rule in rules] == [expected]
         assert unsupported == []
-
-
-NAMES = st.sampled_from(["a", "b", "src", "a.py", "b.py", "c.ts", "*", "**", "*.py", "?.py", "[ab].py", "{a,b}", "s*"])
-FILE_NAMES = st.sampled_from(["a", "b", "src", "a.py", "b.py", "c.ts", "A.md"])
-
-
-@given(
-    st.lists(st.lists(NAMES, min_size=1, max_size=4).map("/".join), min_size=1, max_size=3),
-    st.sets(st.lists(FILE_NAMES, min_size=1, max_size=4).map("/".join), max_size=12),
-)
-def test_what_claude_code_is_told_it_reads_as_we_do(globs: list[str], files: set[str]) -> None:
-    parsed = {text: glob for text in globs if isinstance(glob := parse_glob(text), Glob)}
-    rules, unsupported = rules_of({"L-1": {"globs": list(parsed)}}, "claude", sorted(files))
-    skipped = [glob for text, glob in parsed.items() if text not in {entry.glob for entry in unsupported}]
-    if not rules:
-        assert skipped == []
-        return
-    spec = GitIgnoreSpec.from_lines([glob.removesuffix("/**") for glob in rules[0].globs])
-    for file in files:
-        assert bool(not rules[0].globs or spec.match_file(file)) == (match_any(skipped, file) is not None), file
 
 
 def test_only_what_holds_is_pushed_and_names_paths_is_exported() -> None:

@@ -72,13 +72,6 @@ def _spell(alternative: Alternative) -> str:
     return text.removesuffix("**").replace(" ", "\\ ") if text.endswith("/**") else text.replace(" ", "\\ ")
 
 
-def _wider(alternative: Alternative) -> Sequence[str]:
-    return () if alternative.text.endswith("**") else (f"{alternative.text}/**",)
-
-
-LANGUAGE = rules.Language(_spell, _wider)
-
-
 def _owners_of(record: Record, default: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in record.words(OWNERS) if _OWNER.fullmatch(name))) or tuple(default)
 
@@ -114,7 +107,7 @@ def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
 def _lines(
     workspace: Workspace, records: Iterable[Record], owned: Mapping[str, Sequence[str]]
 ) -> tuple[list[str], list[rules.UnsupportedGlob]]:
-    files, prefix = rules.tracked(workspace), workspace.git.prefix
+    files, prefix = workspace.git.tracked() or [], workspace.git.prefix
     unsupported: list[rules.UnsupportedGlob] = []
     merged: dict[str, _Line] = {}
     for record in records:
@@ -129,18 +122,16 @@ def _lines(
             owners = tuple(dict.fromkeys((*earlier.owners, *owned[record.id])))
             merged[pattern] = _Line(pattern, owners, matched, (*earlier.ids, record.id))
     ordered = sorted(merged.values(), key=lambda line: (-len(line.files), line.pattern))
-    unsupported += _overlaps(ordered)
     return [_text(line, _owners(line, ordered), prefix) for line in ordered], unsupported
 
 
 def _patterns(record: Record, files: Iterable[str]) -> dict[str, frozenset[str]]:
     globs = [rules.parsed(text) for text in (*record.globs, *(f"{SYMBOL}{symbol}" for symbol in record.symbols))]
-    differing = rules.strays(globs, LANGUAGE, files)
     return {
         pattern: frozenset(filter(alternative.matches, files))
         for glob in globs
         for alternative in glob.alternatives
-        for pattern in rules.spelled(Glob(glob.text, glob.exclude, (alternative,)), LANGUAGE, differing)
+        for pattern in rules.spelled(Glob(glob.text, glob.exclude, (alternative,)), _spell)
     }
 
 
@@ -148,15 +139,6 @@ def _owners(line: _Line, lines: Iterable[_Line]) -> Iterator[str]:
     """Yield the owners of a line, then those of the lines with the same or more files, which it would hide."""
     around = [other.owners for other in lines if line.files and line.files <= other.files]
     yield from dict.fromkeys((*line.owners, *(owner for owners in around for owner in owners)))
-
-
-def _overlaps(lines: Sequence[_Line]) -> Iterator[rules.UnsupportedGlob]:
-    """Yield the lines that share files with a later one, which names other owners and is not within them."""
-    for index, line in enumerate(lines):
-        for later in lines[index + 1 :]:
-            if not later.files <= line.files and later.files & line.files and not set(line.owners) <= {*later.owners}:
-                reason = f"`{later.pattern}` comes later and owns the files that both match"
-                yield rules.UnsupportedGlob(line.ids[0], line.pattern, reason)
 
 
 def _text(line: _Line, owners: Iterable[str], prefix: str) -> str:

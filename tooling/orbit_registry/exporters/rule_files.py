@@ -1,22 +1,18 @@
 """Rule files that agents load by path: front matter and the glob language of each agent.
 
-Cursor and Windsurf read globs as one bare line with commas; how they match is not published, so a glob may be searched
-below any folder, and a matched folder may include all below it. The line is no YAML, so only names that need no quotes
-can be written, and no space may follow a comma. Windsurf's limit of 12,000 characters needs no code: a rule has at most
-a thousand tokens.
-
-Copilot in VS Code searches a glob below any folder; on GitHub and in the terminal it starts at the root.
+Cursor and Windsurf read globs as one bare line with commas, which is no YAML: only names that need no quotes can be
+written, and no space may follow a comma. Windsurf's limit of 12,000 characters needs no code: a rule has at most a
+thousand tokens.
 
 Claude Code reads `paths` as `.gitignore` does, after a `/**` at the end is removed (seen in 2.1.110, 2.1.330): a name
-without a slash matches at any depth, so every glob is anchored; a matched folder includes all below it; case does
-not count. HTML comments are removed before the model sees a rule.
+without a slash matches at any depth, so every glob is anchored. HTML comments are removed before the model sees a rule.
 """
 
 import json
 import re
 from collections.abc import Sequence
 
-from orbit_registry.exporters.rules import EVERYTHING, Language, RuleFormat, UnsupportedError, plain
+from orbit_registry.exporters.rules import EVERYTHING, RuleFormat, UnsupportedError, plain
 from orbit_registry.formats.globs import Alternative
 
 _BARE = re.compile(r"[\w.*][\w./*?@+~=()!^$%\[\]-]*")
@@ -34,28 +30,19 @@ def _bare(alternative: Alternative) -> str:
     return text
 
 
-def _anywhere(alternative: Alternative) -> Sequence[str]:
-    text = alternative.text
-    anywhere = text if text.startswith((EVERYTHING, "{!}")) else f"{EVERYTHING}/{text}"
-    return (anywhere,) if text.endswith(EVERYTHING) else (anywhere, f"{anywhere}/**")
-
-
-BARE_LINE = Language(_bare, _anywhere)
-
-
 def _cursor_head(globs: Sequence[str]) -> str:
     always = "false" if globs else "true"
     return f"---\ndescription:\nglobs: {','.join(globs)}".rstrip() + f"\nalwaysApply: {always}\n---\n"
 
 
-CURSOR = RuleFormat("cursor", ".cursor/rules/orbit", "", ".mdc", True, BARE_LINE, _cursor_head)
+CURSOR = RuleFormat("cursor", ".cursor/rules/orbit", "", ".mdc", True, _bare, _cursor_head)
 
 
 def _windsurf_head(globs: Sequence[str]) -> str:
     return f"---\ntrigger: glob\nglobs: {','.join(globs)}\n---\n" if globs else "---\ntrigger: always_on\n---\n"
 
 
-WINDSURF = RuleFormat("windsurf", ".windsurf/rules", "orbit-", ".md", False, BARE_LINE, _windsurf_head)
+WINDSURF = RuleFormat("windsurf", ".windsurf/rules", "orbit-", ".md", False, _bare, _windsurf_head)
 
 
 def _without_braces(alternative: Alternative) -> str:
@@ -72,27 +59,18 @@ def _copilot_spell(alternative: Alternative) -> str:
     return text
 
 
-def _copilot_wider(alternative: Alternative) -> Sequence[str]:
-    text = alternative.text
-    return () if text.startswith((EVERYTHING, "{!}")) else (f"{EVERYTHING}/{text}",)
-
-
 def _copilot_head(globs: Sequence[str]) -> str:
     return f"---\napplyTo: {quoted(','.join(globs) or EVERYTHING)}\n---\n"
 
 
-_COPILOT = Language(_copilot_spell, _copilot_wider)
-COPILOT = RuleFormat("copilot", ".github/instructions", "orbit-", ".instructions.md", False, _COPILOT, _copilot_head)
+COPILOT = RuleFormat(
+    "copilot", ".github/instructions", "orbit-", ".instructions.md", False, _copilot_spell, _copilot_head
+)
 
 
 def _claude_spell(alternative: Alternative) -> str:
     text = _without_braces(alternative)
     return text if text.startswith(EVERYTHING) else f"/{text}"
-
-
-def _claude_wider(alternative: Alternative) -> Sequence[str]:
-    folder = alternative.text.removesuffix("/**")  # what is left of it there matches a file too
-    return (folder if folder != alternative.text else f"{folder}/**",)
 
 
 def _claude_head(globs: Sequence[str]) -> str:
@@ -101,8 +79,6 @@ def _claude_head(globs: Sequence[str]) -> str:
     return "".join(("---\npaths:\n", *(f"  - {quoted(glob)}\n" for glob in globs), "---\n"))
 
 
-CLAUDE = RuleFormat(
-    "claude", ".claude/rules/orbit", "", ".md", True, Language(_claude_spell, _claude_wider), _claude_head
-)
+CLAUDE = RuleFormat("claude", ".claude/rules/orbit", "", ".md", True, _claude_spell, _claude_head)
 
 EXPORTERS = (CLAUDE, CURSOR, COPILOT, WINDSURF)

@@ -1,7 +1,7 @@
 """Rule files of agents: which records go into them, and under which globs; an exporter a module writes them.
 
-A record is exported if it is live, pushed by a path alone, and has globs. A glob that an agent would read differently
-is not exported: it is reported, with a tracked file that shows the difference.
+A record is exported if it is live, pushed by a path alone, and has globs. A glob that an agent's language can't express
+is not exported: it is reported. An agent may read a glob as a wider one, and then loads the rule for more files.
 """
 
 import hashlib
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Protocol
 
 import orbit_registry.exporters
-from orbit_registry.errors import GitError, RefusedError, UsageError
-from orbit_registry.formats.globs import Alternative, Glob, GlobIndex, parse_glob, readable_globs
+from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.formats.globs import Alternative, Glob, parse_glob
 from orbit_registry.hook.context import FRAME_TOKENS, TOKENS, Match, Selection
 from orbit_registry.hook.index import BROAD, GLOBS, ID, Index, Row
 from orbit_registry.hook.observe import MARK
@@ -85,16 +85,8 @@ class UnsupportedError(Exception):
     """An agent's glob language can't express a glob, and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
-    """How an agent reads globs.
-
-    `spell` gives a glob without braces in the agent's spelling, or raises `UnsupportedError`. `wider` gives, in our
-    spelling, what else it may match there: the glob is only exported if no tracked file makes a difference.
-    """
-
-    spell: Callable[[Alternative], str]
-    wider: Callable[[Alternative], Sequence[str]]
+Spell = Callable[[Alternative], str]
+"""Gives a glob without braces in an agent's spelling, or raises `UnsupportedError`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +114,12 @@ def exported(index: Index, now: float) -> list[Row]:
     return [row for row in rows if row.words(GLOBS) and not is_personal(row) and not standing_reason(row, now)]
 
 
-def rules_for(
-    index: Index, rows: Sequence[Row], language: Language, files: Iterable[str]
-) -> tuple[list[Rule], list[UnsupportedGlob]]:
+def rules_for(rows: Sequence[Row], spell: Spell) -> tuple[list[Rule], list[UnsupportedGlob]]:
     """Return one rule for each distinct scope, by name, and the globs that could not be said."""
-    scopes = [(row, [(text, parsed(text)) for text in row.words(GLOBS)]) for row in rows]
-    differing = strays([glob for _, globs in scopes for _, glob in globs], language, files)
     grouped: dict[tuple[str, ...], list[Row]] = {}
     unsupported: list[UnsupportedGlob] = []
-    for row, globs in scopes:
+    for row in rows:
+        globs = [(text, parsed(text)) for text in row.words(GLOBS)]
         if row.flags & BROAD or _is_everything([glob for _, glob in globs]):
             grouped.setdefault((), []).append(row)
             continue
@@ -138,7 +127,7 @@ def rules_for(
         excluded = False
         for text, glob in globs:
             try:
-                patterns += spelled(glob, language, differing)
+                patterns += spelled(glob, spell)
             except UnsupportedError as reason:
                 unsupported.append(UnsupportedGlob(row.values[ID], text.removeprefix(SYMBOL), str(reason)))
                 excluded = excluded or glob.exclude
@@ -166,37 +155,14 @@ def parsed(text: str) -> Glob:
     return glob if isinstance(glob, Glob) else Glob(text, False, ())
 
 
-def spelled(glob: Glob, language: Language, differing: Mapping[str, str]) -> list[str]:
-    """Return a glob in an agent's spelling; `differing` is what `strays` gave."""
+def spelled(glob: Glob, spell: Spell) -> list[str]:
+    """Return a glob in an agent's spelling."""
     if glob.exclude:
         raise UnsupportedError("globs that exclude can't be said there: the record is left out")
-    patterns = []
     for alternative in glob.alternatives:
-        if alternative.text in differing:
-            raise UnsupportedError(f"it would be loaded for {differing[alternative.text]} too")
         if _UNSEEN.search(alternative.text):  # what people can't see has no place in front matter
             raise UnsupportedError("it has unseen characters")
-        patterns.append(language.spell(alternative))
-    return patterns
-
-
-def strays(globs: Iterable[Glob], language: Language, files: Iterable[str]) -> dict[str, str]:
-    """Return the globs without braces that an agent would take to match a tracked file which they don't: that file."""
-    alternatives = {
-        alternative.text: alternative for glob in globs if not glob.exclude for alternative in glob.alternatives
-    }
-    scopes = []
-    for text, alternative in alternatives.items():
-        wider = readable_globs(language.wider(alternative))
-        if wider:
-            scopes.append((text, wider))
-    index = GlobIndex(scopes)
-    files_by_glob: dict[str, str] = {}
-    for file in sorted(files) if scopes else ():
-        for text, _ in index.match(file):
-            if text not in files_by_glob and not alternatives[text].matches(file):
-                files_by_glob[text] = file
-    return files_by_glob
+    return [spell(alternative) for alternative in glob.alternatives]
 
 
 def _rule(globs: tuple[str, ...], rows: Sequence[Row]) -> Rule:
@@ -252,7 +218,7 @@ class Exporter(Protocol):
     def agent(self) -> str:
         """The name for `orbit export rules --agent`."""
 
-    def plan(self, workspace: Workspace, index: Index, rows: Sequence[Row]) -> RuleExport:
+    def plan(self, workspace: Workspace, rows: Sequence[Row]) -> RuleExport:
         """Return what the agent's files should be; `rows` are the records to export, in rank order."""
 
 
@@ -280,7 +246,7 @@ class RuleFormat:
     prefix: str
     suffix: str
     own_folder: bool
-    language: Language
+    spell: Spell
     head: Callable[[Sequence[str]], str]
 
     def path(self, rule: Rule) -> str:
@@ -294,9 +260,9 @@ class RuleFormat:
         notes = render(Selection([Match(row, []) for row in rule.rows], rule.omitted, []))
         return f"{self.head(rule.globs)}{mark}\n\n{notes}\n"
 
-    def plan(self, workspace: Workspace, index: Index, rows: Sequence[Row]) -> RuleExport:
+    def plan(self, workspace: Workspace, rows: Sequence[Row]) -> RuleExport:
         """Return what the rule files should be."""
-        rules, unsupported = rules_for(index, rows, self.language, tracked(workspace))
+        rules, unsupported = rules_for(rows, self.spell)
         expected: dict[str, bytes | None] = {self.path(rule): self.text(rule).encode() for rule in rules}
         changes = differences(self._existing_files(workspace, expected), expected)
         ignore = "" if self.own_folder else f"/{self.folder}/{self.prefix}*{self.suffix}"
@@ -325,9 +291,8 @@ def plan(workspace: Workspace, agents: Sequence[str]) -> list[RuleExport]:
     for agent in agents:
         if agent not in available:
             raise UsageError(f"there are no rule files for {agent!r}", hint=f"one of {', '.join(available)}")
-    index = current_index(workspace)
-    rows = exported(index, time.time())
-    return [available[agent].plan(workspace, index, rows) for agent in dict.fromkeys(agents)]
+    rows = exported(current_index(workspace), time.time())
+    return [available[agent].plan(workspace, rows) for agent in dict.fromkeys(agents)]
 
 
 def write(workspace: Workspace, export: RuleExport) -> None:
@@ -337,14 +302,6 @@ def write(workspace: Workspace, export: RuleExport) -> None:
         folder = inside(workspace.root, export.own_folder)
         if {path.name for path in folder.iterdir()} == {Path(change.path).name for change in export.changes}:
             write_atomic(folder / IGNORE, IGNORED)
-
-
-def tracked(workspace: Workspace) -> Sequence[str]:
-    """Return the tracked files; none where git lists none."""
-    try:
-        return workspace.git.tracked() or []
-    except GitError:
-        return []
 
 
 PATH = "AGENTS.md"
@@ -417,7 +374,7 @@ class AgentsMd:
 
     agent: str = "agents-md"
 
-    def plan(self, workspace: Workspace, index: Index, rows: Sequence[Row]) -> RuleExport:
+    def plan(self, workspace: Workspace, rows: Sequence[Row]) -> RuleExport:
         """Return what the file should be."""
         text, included, omitted = block_of(rows)
         current = current_files(workspace.root, [PATH])
