@@ -99,23 +99,14 @@ class Index:
         return [sum(counts.values()) for counts in self.texts]
 
     @cached_property
-    def norm(self) -> tuple[float, float]:
-        """What every text has below the line, and what each unit of its length adds."""
-        return norm_of(self.lengths)
-
-    @cached_property
     def norms(self) -> list[float]:
         """What every text has below the line, by slot."""
-        base, slope = self.norm
+        base, slope = norm_of(self.lengths)
         return [base + slope * length for length in self.lengths]
 
     def holders(self, term: str) -> Sequence[int]:
         """Return the slots of the texts that have a term."""
         return self._slots.get(term, ())
-
-    def counts(self, term: str) -> Iterator[tuple[int, int]]:
-        """Yield the slots of the texts that have a term, each with what the term counts there."""
-        return ((slot, self.texts[slot][term]) for slot in self.holders(term))
 
     def worth(self, term: str) -> float:
         """Return what a term weighs at most in a text."""

@@ -11,7 +11,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,53 +45,28 @@ else:  # the compiled module alone: the package's interface for building questio
     except ImportError:  # the name is not promised: another version may call it otherwise
         duckdb = importlib.import_module("duckdb")
 
-MACRO = Path(__file__).with_name("search.sql")
+EVENTS, MACRO = Path(__file__).with_name("events.sql"), Path(__file__).with_name("search.sql")
 ENDINGS = "[bdfglmnprt]?(?:s|e|es|d|ed|ing|ings|er|ers|ly|y|ies|ied|ion|ions|ment|ments)"
 """What may follow a known word in one that is not known."""
-_TABLES = """
-CREATE OR REPLACE TABLE search_words (word VARCHAR NOT NULL, term VARCHAR NOT NULL, worth DOUBLE NOT NULL);
-CREATE OR REPLACE TABLE search_terms (
-    term VARCHAR NOT NULL, record_id VARCHAR NOT NULL, part INTEGER NOT NULL, weight DOUBLE NOT NULL
-);
-CREATE OR REPLACE TEMP TABLE search_texts (
-    record_id VARCHAR, part INTEGER, norm DOUBLE, terms VARCHAR[], counts INTEGER[]
-);
-"""
-_WEIGH = """
-INSERT INTO search_terms
-SELECT t.term, t.record_id, t.part, round(w.worth * t.count / (t.count + t.norm), 6)
-FROM (
-    SELECT record_id, part, norm, unnest(terms) AS term, unnest(counts) AS count FROM search_texts
-) AS t
-JOIN (SELECT DISTINCT term, worth FROM search_words) AS w ON w.term = t.term
-ORDER BY ALL;
-DROP TABLE search_texts;
-"""
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _search_tables(
-    connection: duckdb.DuckDBPyConnection,
-    texts: Mapping[tuple[str, int], Fields],
-    fill: Callable[[Mapping[str, Iterable[str]]], None],
+    connection: duckdb.DuckDBPyConnection, texts: Mapping[tuple[str, int], Fields], folder: Path
 ) -> None:
     index = Index({key: counts_of(fields) for key, fields in texts.items()})
     stems = {**{term: term for term in index.terms}, **index.stems}
     words = [(word, term, index.worth(term)) for word, term in stems.items() if word not in STOP_WORDS]
     common = [(word, "", 0.0) for word in STOP_WORDS]
-    counted = zip(index.keys, index.norms, index.texts, strict=True)
-    connection.execute(_TABLES)
-    fill({
-        "search_words": (
-            _as_json({"word": word, "term": term, "worth": round(worth, 6)})
-            for word, term, worth in sorted([("", "", index.worth("")), *common, *words])
-        ),
-        "search_texts": (
-            _as_json({"record_id": name, "part": part, "norm": norm, "terms": [*counts], "counts": [*counts.values()]})
-            for (name, part), norm, counts in counted
-        ),
-    })  # fmt: skip
-    connection.execute(_WEIGH)
+    words_and_worths = (
+        _as_json({"word": word, "term": term, "worth": round(worth, 6)})
+        for word, term, worth in sorted([("", "", index.worth("")), *common, *words])
+    )
+    counted_texts = (
+        _as_json({"record_id": name, "part": part, "norm": norm, "terms": [*counts], "counts": [*counts.values()]})
+        for (name, part), norm, counts in zip(index.keys, index.norms, index.texts, strict=True)
+    )
+    fill_all(connection, {"search_words": words_and_worths, "search_texts": counted_texts}, folder)
     text = MACRO.read_text("utf-8")
     for name, value in _VALUES.items():
         text = text.replace(f"@{name}@", value.replace("'", "''"))
@@ -108,32 +82,7 @@ _VALUES = {
 }
 
 
-LONGEST = 65_536
-_ROWS = """
-WITH said AS (
-    SELECT n, line, TRY_CAST(line AS JSON) AS members
-    FROM (SELECT unnest(lines) AS line, unnest(range(len(lines))) AS n FROM (SELECT ?::VARCHAR[] AS lines))
-),
-known AS (
-    SELECT
-        n,
-        line,
-        TRY_CAST((members->>'$.at') AS TIMESTAMP) AS happened_at,
-        (members->>'$.event') AS type,
-        (members->>'$.surface') AS surface,
-        (members->>'$.session') AS session,
-        CASE WHEN (members->>'$.event') = ? THEN (members->>'$.hits[*]') ELSE (members->>'$.ids[*]') END AS ids
-    FROM said
-    WHERE json_type(members) = 'OBJECT'
-)
-SELECT happened_at, type, record_id, surface, session, line FROM (
-    SELECT *, unnest(CASE WHEN len(ids) = 0 THEN [NULL] ELSE ids END) AS record_id FROM known
-)
-WHERE happened_at IS NOT NULL
-    AND type IN (SELECT unnest(?::VARCHAR[]))
-    AND (record_id IS NULL OR regexp_full_match(record_id, '[A-Za-z0-9][A-Za-z0-9_.-]{0,99}'))
-ORDER BY n
-"""
+LONGEST = 65_536  # bytes of a line of the event log that is read
 
 
 def event_lines(state: Path) -> list[str]:
@@ -151,7 +100,8 @@ def event_lines(state: Path) -> list[str]:
 
 def fill_events(connection: duckdb.DuckDBPyConnection, table: str, lines: Sequence[str]) -> None:
     """Fill a table with a row for each record of each event, and one for an event without; lines that are none go."""
-    connection.execute(f"INSERT INTO {table} {_ROWS}", [list(lines), RETRIEVAL, list(NAMES)])
+    rows = EVENTS.read_text("utf-8")
+    connection.execute(f"INSERT INTO {table} {rows}", [list(lines), RETRIEVAL, list(NAMES)])
 
 
 STORAGE = "v1.2.0"  # the storage version that DuckDB 1.2 to 2.0 and the browser engine read
@@ -206,7 +156,7 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) 
             connection.execute(TABLES.read_text(encoding="utf-8"))
             yield
             connection.execute(MACROS.read_text(encoding="utf-8"))
-            _search_tables(connection, rows.texts, partial(fill_all, connection, folder=path.parent))
+            _search_tables(connection, rows.texts, path.parent)
             connection.execute("COMMIT")
             connection.execute("CHECKPOINT snapshot")
         finally:

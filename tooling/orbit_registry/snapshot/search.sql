@@ -1,4 +1,13 @@
--- search(text): looks the words of a text up in search_words and adds what search_terms says that their terms weigh.
+-- Weighs the terms of texts, and makes search(text), which looks the words of a text up and adds what their terms weigh.
+
+INSERT INTO search_terms
+SELECT t.term, t.record_id, t.part, round(w.worth * t.count / (t.count + t.norm), 6)
+FROM (
+    SELECT record_id, part, norm, unnest(terms) AS term, unnest(counts) AS count FROM search_texts
+) AS t
+JOIN (SELECT DISTINCT term, worth FROM search_words) AS w ON w.term = t.term
+ORDER BY ALL;
+DROP TABLE search_texts;
 
 -- The parts of a word, with blanks between them: HTTPHeader and http2 part, APIs does not.
 CREATE OR REPLACE MACRO word_parts(name) AS replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(

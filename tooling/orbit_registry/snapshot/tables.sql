@@ -188,3 +188,25 @@ CREATE TABLE meta (
     name VARCHAR NOT NULL,
     value VARCHAR
 );
+
+CREATE TABLE search_words (
+    word VARCHAR NOT NULL,
+    term VARCHAR NOT NULL,
+    worth DOUBLE NOT NULL
+);
+
+CREATE TABLE search_terms (
+    term VARCHAR NOT NULL,
+    record_id VARCHAR NOT NULL,
+    part INTEGER NOT NULL,
+    weight DOUBLE NOT NULL
+);
+
+-- What search_terms is made of: the counts of each text's terms.
+CREATE TEMPORARY TABLE search_texts (
+    record_id VARCHAR,
+    part INTEGER,
+    norm DOUBLE,
+    terms VARCHAR[],
+    counts INTEGER[]
+);
