@@ -4,7 +4,6 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import IO
 
@@ -37,8 +36,6 @@ class IntakeSource:
     digest: str
     commit: str | None = None
     is_dirty: bool = False  # whether the file differs from that commit, or git does not track it
-    is_cut_off: bool = False
-    """Whether that commit is the first that a shallow clone holds: it need not be the one that touched the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +66,8 @@ def source_at(workspace: Workspace, path: str) -> IntakeSource:
     if path == ORBIT or path.startswith(f"{ORBIT}/"):
         raise UsageError(f"{path} is the registry's own", hint="name a file of the project")
     content = read_bytes(inside(workspace.root, path), limit=LARGEST)
-    commit, is_dirty, is_cut_off = _git_facts(workspace, path)
-    return replace(_source(path, content), commit=commit, is_dirty=is_dirty, is_cut_off=is_cut_off)
+    commit, is_dirty = _git_facts(workspace, path)
+    return replace(_source(path, content), commit=commit, is_dirty=is_dirty)
 
 
 def source_from_stream(stream: IO[bytes]) -> IntakeSource:
@@ -97,17 +94,17 @@ def _source(path: str | None, content: bytes) -> IntakeSource:
     return IntakeSource(path, text, raw_digest(content))
 
 
-def _git_facts(workspace: Workspace, path: str) -> tuple[str | None, bool, bool]:
+def _git_facts(workspace: Workspace, path: str) -> tuple[str | None, bool]:
     git = workspace.git
     if git.top is None:
-        return None, False, False
+        return None, False
     pathspec = f":(literal){path}"
     try:
-        commit, _, parents = (git.ask("log", "-1", "--format=%H %P", "--", pathspec) or "").partition(" ")
+        commit = git.ask("log", "-1", "--format=%H", "--", pathspec) or None
         status = git.run("status", "--porcelain=v1", "-z", "--ignored", "--", pathspec)
     except GitError:
-        return None, True, False
-    return commit or None, bool(status) or not commit, bool(commit) and not parents and git.is_shallow
+        return None, True
+    return commit, bool(status) or commit is None
 
 
 def versions_of(requested: Sequence[str]) -> list[str]:
@@ -174,11 +171,6 @@ def _title_in(text: str, name: str) -> str:
         titles = (" ".join(heading.text.split()) for heading in parse_markdown(text).headings)
         if title := next(filter(None, titles), ""):
             return title[:300]
-    if name.lower().endswith(".rst"):
-        for title, below in pairwise(text.splitlines()):
-            mark = below.strip()
-            if len(mark) > 2 and mark == mark[0] * len(mark) and not mark[0].isalnum() and re.search(r"\w", title):
-                return " ".join(title.split())[:300]
     return PurePosixPath(name).name
 
 
@@ -204,20 +196,11 @@ def _differences(record: Record, request: IntakeRequest, versions: Sequence[str]
         options, current = " ".join(f"--version {version}" for version in versions), ", ".join(record.words("versions"))
         differences.append(f"its versions are {current}: `orbit refresh {record.id} {options}`")
     arguments = {**request.fields, "title": request.title, "chunking": request.chunking}
-    ignored = sorted(name for name, value in arguments.items() if value and not _includes(record.data.get(name), value))
+    ignored = sorted(name for name, value in arguments.items() if value and record.data.get(name) != value)
     if ignored:
         message = f"{', '.join(ignored)}: as before, not as given here"
         differences.append(f"{message}; `orbit {record.kind.name} update {record.id} --help` names what changes it")
     return differences
-
-
-def _includes(current: object, requested: object) -> bool:
-    if isinstance(requested, Mapping):
-        pairs = requested.items()
-        return isinstance(current, Mapping) and all(_includes(current.get(name), value) for name, value in pairs)
-    if isinstance(requested, list | tuple):
-        return isinstance(current, list | tuple) and all(item in current for item in requested)
-    return current == requested
 
 
 def _doubts(text: IntakeSource) -> list[str]:
@@ -226,13 +209,5 @@ def _doubts(text: IntakeSource) -> list[str]:
     if text.commit is None:
         message = f"{text.path} is in no commit yet, so the source of this text is unknown"
         return [message] if text.is_dirty else []
-    doubts = [cut_off_note(text)] if text.is_cut_off else []
-    if text.is_dirty:
-        doubts.append(f"{text.path} has changes that are not committed; {text.commit[:12]} has another text")
-    return doubts
-
-
-def cut_off_note(text: IntakeSource) -> str:
-    """Return what to say of a commit that a shallow clone begins with."""
-    message = f"this clone holds no history before {(text.commit or '')[:12]}; an earlier commit may have been the last"
-    return f"{message} of {text.path}: `git fetch --unshallow`"
+    message = f"{text.path} has changes that are not committed; {text.commit[:12]} has another text"
+    return [message] if text.is_dirty else []

@@ -130,7 +130,7 @@ def _edit(record: Record, text: intake.IntakeSource, request: RefreshRequest, au
     def edit(data: dict[str, object]) -> Mapping[str, object]:
         result = {**data, "versions": versions, "content_hash": text.digest}
         if text.path is not None:
-            is_as_before = text.is_cut_off and text.digest == data.get("content_hash")
+            is_as_before = (text.digest, text.path) == (data.get("content_hash"), data.get("path"))
             commit = (record.text("source_ref") if is_as_before else None) or text.commit
             result |= {"path": text.path, "source_ref": commit}
         file = record.text("file")
@@ -170,8 +170,6 @@ def _notes(refs: tuple[str | None, str | None], text: intake.IntakeSource, is_un
     if old != new and text.path is not None:
         then, now = (old or "none")[:12], (new or "none")[:12]
         notes.append(f"the last commit of {text.path} is {now}; the text was of {then}")
-    if text.is_cut_off:
-        notes.append(intake.cut_off_note(text))
     if text.is_dirty:
         notes.append(f"{text.path} has changes that are not committed")
     if is_unknown:
