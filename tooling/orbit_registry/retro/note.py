@@ -3,13 +3,13 @@
 import hashlib
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from orbit_registry.checks.duplicates import Neighbour, near_duplicates, refusing_copies
+from orbit_registry.checks.duplicates import near_duplicates
 from orbit_registry.checks.rules.loop import turn_id
-from orbit_registry.errors import RefusedError, UsageError, plural
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.hook.events import NOTE_SKIPS as SKIPS
 from orbit_registry.hook.events import NOTED
 from orbit_registry.hook.project import session_of_process
@@ -147,13 +147,7 @@ def _contribution(workspace: Workspace, records: RecordSet, work: NoteRequest, a
     near = near_duplicates(workspace, records.of_kind(LEARNING), draft)
     if work.failed:
         same = next((neighbour.record for neighbour in near if neighbour.is_duplicate), None)
-
-        def refuse(copies: Sequence[Neighbour]) -> None:
-            if copies:
-                raise RefusedError("another process has just noted the same", hint="run the command again")
-
-        admit = refusing_copies(workspace, kind, records.of_kind(LEARNING), refuse)
-        unsolved = same or create_record(workspace, kind, author, fields, admit)
+        unsolved = same or create_record(workspace, kind, author, fields)
         similar = tuple(neighbour.record for neighbour in near if neighbour.record.uid != unsolved.uid)
         return NoteResult(similar=similar, unsolved=unsolved)
     similar = tuple(neighbour.record for neighbour in near)
