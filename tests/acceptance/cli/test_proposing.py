@@ -197,19 +197,6 @@ def failed(root: Path, session: str, record: str, path: str) -> None:
     append(str(root), event)
 
 
-def test_an_error_outside_of_a_scope_is_a_note(shell: Any) -> None:
-    words = ("--path", "src/**", "--error-pattern", "no driver found")
-    record_id = shell.learn("Mounts fail without a driver", *words)
-    for session, path in (("s-1", "web/a.ts"), ("trial-1", "web/a.ts"), ("s-3", "src/app.py")):
-        failed(shell.root, session, record_id, path)
-    assert proposed(shell) == []
-    failed(shell.root, "s-2", record_id, "web/b.ts")
-    (entry,) = proposed(shell)
-    assert (entry["drift"], entry["target"]["record"]) == ("structural", record_id)
-    assert f"`orbit learning update {record_id} --path 'web/**'`" in entry["reason"]
-    assert proposed(shell) == []
-
-
 def test_a_learning_that_is_shown_in_vain_is_a_note(shell: Any) -> None:
     record_id = shell.learn("Mounts fail without a driver", "--error-pattern", "no driver found")
     failed(shell.root, "s-0", record_id, "src/a.py")

@@ -11,7 +11,6 @@ import pytest
 from orbit_registry.analytics.effect import NOT_ENOUGH, RecordTitle, Report, report
 from orbit_registry.analytics.figures import newcombe, wilson
 from orbit_registry.analytics.stats import Pair, mark_reverted, pairs_of
-from orbit_registry.review.consolidate import Usage
 from orbit_registry.workspace.event_log import LoggedEvent
 from orbit_registry.workspace.git import Git
 
@@ -69,7 +68,6 @@ def test_only_records_that_describe_an_error_avoid_failures() -> None:
     assert envelope.overall.avoided is not None
     assert envelope.overall.avoided[0] == pytest.approx((envelope.records[RECORD].avoided or (0,))[0])
     assert envelope.records["ADR-0001"].avoided is None
-    assert Usage.from_report(envelope).scores[RECORD] == 1
 
 
 def test_without_effect_95_percent_of_intervals_hold_zero() -> None:

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orbit_registry.analytics.effect import report
+from orbit_registry.analytics.stats import Pair
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -15,7 +17,6 @@ from orbit_registry.repository.codec import record_of
 from orbit_registry.review.consolidate import (
     MOST_MEMBERS,
     Cluster,
-    Usage,
     clusters,
     retirement_candidates,
     without_derived,
@@ -88,27 +89,21 @@ def test_unused_learnings_may_be_retired() -> None:
     votes = (Vote("L-00003", "m", NOW, "T-1"),)
     new = learning("L-00008", "Quite new", [], [], created_at="2026-11-20T00:00:00Z")
     current = RecordSet([*LEARNINGS[:2], replace(LEARNINGS[2], votes=votes), *LEARNINGS[3:], new])
-    usage = Usage(
-        {"L-00001": 12, "L-00002": 12, "L-00004": 9}, {"L-00002": 3}, 60, 90.0, {"L-00001": 0.0, "L-00002": 0.2}
-    )
+    shown = {"L-00001": range(12), "L-00002": range(12), "L-00004": range(9), "ADR-0001": range(60)}
+    pairs = [
+        Pair(f"session {number}", name, withheld=False, opened=name == "L-00002" and number < 3)
+        for name, numbers in shown.items() for number in numbers
+    ]  # fmt: skip
+    usage = replace(report(pairs, {}), days=90.0)
     assert retirement_candidates(current, usage, NOW) == {
         "L-00001": "shown in 12 sessions, opened in none, without a vote",
         "L-00005": "never shown in 90 days and 60 sessions", "L-00006": "never shown in 90 days and 60 sessions",
     }  # fmt: skip
-    assert retirement_candidates(current, replace(usage, sessions=5, shown={}), NOW) == {}
+    assert retirement_candidates(current, replace(report(pairs[-5:], {}), days=90.0), NOW) == {}
 
 
 def test_contradicted_learnings_may_be_retired() -> None:
-    nothing = Usage({}, {}, 0, 0.0)
     link = [{"rel": "contradicts", "to": "L-00005"}]
     against = learning("L-00010", "Tooltips are fine", [], [], links=link)
-    never = learning(
-        "L-00011", "Never sign the release tag before publishing wheels", [], [], created_at="2026-02-01T00:00:00Z"
-    )
-    result = retirement_candidates(RecordSet([*LEARNINGS, against, never]), nothing, NOW)
-    assert result == {
-        "L-00005": "contradicted by L-00010", "L-00003": "L-00011 says otherwise: only one of them says `never`",
-        "L-00004": "L-00011 says otherwise: only one of them says `never`",
-    }  # fmt: skip
-    apart = replace(never, data={**never.data, "distinct_from": ["L-00003", "L-00004"]})
-    assert retirement_candidates(RecordSet([*LEARNINGS, apart]), nothing, NOW) == {}
+    result = retirement_candidates(RecordSet([*LEARNINGS, against]), report([], {}), NOW)
+    assert result == {"L-00005": "contradicted by L-00010"}

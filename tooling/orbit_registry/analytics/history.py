@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from orbit_registry.errors import UnreadableFileError, UsageError
 from orbit_registry.model.kind import Kind, KindTable
@@ -99,22 +100,18 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _parse_commit(line: bytes) -> Commit | str:
-    if not line:
-        return "longer than any commit"
     try:
         row = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
-        return "torn or not JSON"
-    if not isinstance(row, dict):
-        return "not an object"
-    name, message = row.get("commit"), row.get("message", row.get("subject"))
+        return "torn, too long or not JSON"
+    data: Mapping[str, Any] = row if isinstance(row, dict) else {}
+    name, message, files = data.get("commit"), data.get("message", data.get("subject")), data.get("files", [])
     if not isinstance(name, str) or not name or not isinstance(message, str):
         return "`commit` and `subject` are texts"
-    files = row.get("files", [])
     if not isinstance(files, list) or not all(isinstance(file, str) and file for file in files):
         return "`files` is a list of paths"
     try:
-        timestamp = commit_time(str(row.get("date")))
+        timestamp = commit_time(str(data.get("date")))
     except (ValueError, OverflowError):
         return "`date` is not a day and no time with a zone"
     return Commit(name, name, (), timestamp, message, [(file, "") for file in dict.fromkeys(files)])

@@ -16,7 +16,7 @@ from orbit_registry.formats.untrusted import inert_line, inert_text
 from orbit_registry.hook import events
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.votes import format_time, parse_time
+from orbit_registry.model.votes import format_time
 from orbit_registry.retro import failures
 from orbit_registry.retro.ensure import refuse_constant
 from orbit_registry.retro.form import COMMAND_PURPOSE, COMPLETED, FAILED
@@ -147,14 +147,7 @@ def _since(record: Record) -> str:
 def recent_retros(records: RecordSet) -> list[Record]:
     """Return the live retros, the latest first."""
     retros = [retro for retro in records.of_kind(RETRO) if retro.phase == "live"]
-    return sorted(retros, key=lambda retro: (_at(retro), retro.id), reverse=True)[:MOST_RETROS]
-
-
-def _at(record: Record) -> float:
-    try:
-        return parse_time(str(record.data.get("date"))).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
+    return sorted(retros, key=lambda retro: (retro.text("date") or "", retro.id), reverse=True)[:MOST_RETROS]
 
 
 def _retro(record: Record) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from orbit_registry.errors import ProgramError, UsageError
-from orbit_registry.formats.position import MALFORMED, Position, Problem, YamlProblemError
+from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load, position_of
 from orbit_registry.hook.context import CODE
 from orbit_registry.model.schema import read_schema
@@ -241,7 +241,6 @@ def _weigh_request(part: str, object_text: str, verb: str, kind: str, evidence: 
     if kind in (CODE_GEN, "either"):
         near = re.split(r"\b(?:for|about)\b", object_text, maxsplit=1)[0]
         code, prose = _nearest_noun(near)
-        beyond = "" if code or prose else _nearest_noun(object_text)[0]
         if not (code or prose) and _first(object_text.lower()) in _PRONOUNS:
             code, prose = evidence.subject
         if prose:
@@ -251,7 +250,7 @@ def _weigh_request(part: str, object_text: str, verb: str, kind: str, evidence: 
         elif kind == CODE_GEN:
             evidence.add(CODE_GEN, 3, f"asks to `{verb}`")
         else:
-            evidence.add(CODE_GEN, 1.4 if beyond else 1, f"asks to `{verb}` something unclear")
+            evidence.add(CODE_GEN, 1, f"asks to `{verb}` something unclear")
     elif kind == "tell":
         _, prose = _nearest_noun(object_text, far=False)
         here = _is_here(part, object_text.lower())
@@ -259,9 +258,6 @@ def _weigh_request(part: str, object_text: str, verb: str, kind: str, evidence: 
             evidence.add("other", 3, f"asks to `{verb}` prose: {prose}")
         else:
             evidence.add("exploration" if here else "qa", 3, f"asks to `{verb}`{here}")
-    elif kind == "gist":
-        here = _is_here(part, object_text.lower())
-        evidence.add("exploration" if here else "other", 3, f"asks to `{verb}`{here}")
     else:
         evidence.add("exploration" if kind == "exploration" else "other", 3, f"asks to `{verb}`")
 
@@ -310,11 +306,8 @@ def _is_here(part: str, text: str) -> str:
 
 
 def _code_pointer(part: str) -> str:
-    for form in (_PATH, _NAME):
-        for match in form.finditer(part):
-            if match[0].lower().strip("./") not in _words().not_places:
-                return match[0]
-    return ""
+    mentions = (match[0] for form in (_PATH, _NAME) for match in form.finditer(part))
+    return next((word for word in mentions if word.lower().strip("./") not in _words().not_places), "")
 
 
 LARGEST = 1_000_000  # bytes of a task file
@@ -331,8 +324,7 @@ def read_task(text: str, where: str) -> Task:
     try:
         data = load(text)
     except YamlProblemError as error:
-        problem = (_json_problem(text) if text.lstrip().startswith("{") else None) or error.problem
-        raise UsageError(problem.at(where), hint=problem.hint or _FORM) from None
+        raise UsageError(error.problem.at(where), hint=error.problem.hint or _FORM) from None
     if not isinstance(data, dict):
         raise UsageError(f"{where}: this is not a task", hint=_FORM)
     if isinstance(data.get("id"), int):  # most trackers use numbers
@@ -347,17 +339,6 @@ def read_task(text: str, where: str) -> Task:
         raise UsageError(f"{where}:{position.line}:{position.column}: {message}", hint=problems[0].hint or _FORM)
     files = tuple(dict.fromkeys(data.get("context_files", ())))
     return Task(data.get("id", ""), data.get("title", ""), data.get("text", ""), files, data.get("project", ""))
-
-
-def _json_problem(text: str) -> Problem | None:
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as error:
-        message = f"not valid JSON: {error.msg.removesuffix(' starting at')}"
-        return Problem(MALFORMED, message, Position(error.lineno, error.colno))
-    except (ValueError, RecursionError):  # endless digits or nesting
-        pass
-    return None
 
 
 def resolve_task(workspace: Workspace, task_id: str) -> Task:
@@ -398,22 +379,17 @@ def class_of(workspace: Workspace, task: Task, caller_class: str = "") -> TaskCl
         return _opinion(json.loads(printed))
     except ProgramError as error:
         return _other(error.fault)
-    except ValueError:
+    except (ValueError, RecursionError):
         return _other("what it printed is not JSON")
-    except RecursionError:
-        return _other("what it printed is nested too deeply")
 
 
 def _opinion(answer: object) -> TaskClass:
-    if not isinstance(answer, Mapping):
-        return _other("what it printed is not an object")
-    name = next((name for name in CLASSES if name == answer.get("class")), None)
-    if name is None:
-        return _other(f"its `class` is none of {', '.join(CLASSES)}")
-    confidence = answer.get("confidence", 1.0)
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        return _other("its `confidence` is not a number from 0 to 1")
-    reasons = answer.get("reasons", [])
+    data = answer if isinstance(answer, Mapping) else {}
+    name = next((name for name in CLASSES if name == data.get("class")), None)
+    confidence, reasons = data.get("confidence", 1.0), data.get("reasons", [])
+    is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+    if name is None or not is_number or not 0 <= confidence <= 1:
+        return _other(f"it has a `class` ({', '.join(CLASSES)}) and a `confidence` from 0 to 1")
     if not isinstance(reasons, list) or not all(isinstance(reason, str) for reason in reasons):
         return _other("its `reasons` is not a list of texts")
     short = tuple(" ".join(reason.split())[:LONGEST_REASON] for reason in reasons[:MOST_REASONS])

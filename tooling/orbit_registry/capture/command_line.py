@@ -3,10 +3,14 @@
 import posixpath
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any
 
+from orbit_registry.formats.yaml import load
 from orbit_registry.hook.purpose import (
     ACTIONS,
     RUNNERS,
@@ -20,20 +24,22 @@ from orbit_registry.hook.purpose import (
     script_of,
 )
 
+
+@cache
+def table(file: str) -> Any:
+    """Return what a file of tables beside this module holds."""
+    return load(Path(__file__).with_name(file).read_text("utf-8"))
+
+
+COMMANDS: Mapping[str, Any] = table("commands.yaml")
+_PARTS, _CLIENTS, _DROPPED, _FILTERS, _NEUTRAL, _OF_THE_MACHINE, _STARTERS, _STARTING, _SERVICES = (
+    frozenset(COMMANDS[name])
+    for name in ("part_options", "clients", "dropped", "filters", "neutral", "machine_variables", "starters",
+                 "starting", "services")
+)  # fmt: skip
 _WRAPPER_WORDS = frozenset(word for phrase in WRAPPERS for word in phrase.split())
 _VERBS = frozenset(("run", "compose", "pip"))  # words of a runner before its script
-_PARTS = frozenset(
-    ("-w", "--workspace", "-F", "--filter", "-C", "--prefix", "-p", "-pl", "--package", "--project", "--manifest-path",
-     "--cwd", "--directory")
-)  # fmt: skip
-"""Options of a runner that name a part of the project."""
 _OUTSIDE = ("/", "~", "$")  # how the folder of an option begins that may be outside the project
-_CLIENTS = frozenset(("psql", "mysql", "sqlite3", "redis-cli", "mongosh", "python", "ruby", "node", "php", "sbt"))
-"""Runners that are given no word of their own, but a file, a query or a task of any form."""
-_DROPPED = frozenset(("env", "time", "nice", "sudo"))  # wrappers that change nothing about what a command needs
-_FILTERS = frozenset(["tail", "head", "grep", "cat", "tee", "less", "sed", "awk", "sort", "uniq", "wc", "cut"])
-_NEUTRAL = frozenset(("cd", "echo", "sleep", "set", "pwd", "true", "which", "ls", "cat", "printf", "date", "clear"))
-"""Programs that leave the meaning of a line to its other commands."""
 _SCRIPT_NAME = re.compile(r":?[a-zA-Z]{1,20}(?:[:_.-][a-zA-Z0-9]{1,20}){0,2}\Z")
 _FOLDER_PREFIX = re.compile(r"(?:\./)?[\w.-]{1,30}(?:/[\w.-]{1,30}){0,3}/\Z")
 _FOLDER = re.compile(r"(?!\.\.)[\w.-]{1,30}(?:/(?!\.\.)[\w.-]{1,30}){0,3}\Z")
@@ -41,15 +47,7 @@ _SETTING = re.compile(r"([A-Z][A-Z0-9_]{1,30})=(0|1|true|false|\.|src|lib|test)\
 _ANY_SETTING = re.compile(r"([A-Za-z_]\w*)=")
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,40}\Z")
 _ENVIRONMENT = re.compile(r"(?:(?:[\w.-]{1,20}/){1,3}bin/activate|\.env(?:\.[a-z]{1,12})?)\Z")
-_OF_THE_MACHINE = frozenset(("HOME", "PWD", "TMPDIR"))
 _FLAG = re.compile(r"(?:--?|\+)[a-zA-Z][\w.-]{0,30}\Z")
-_STARTERS = frozenset(("service", "systemctl", "brew", "docker", "podman"))
-_STARTING = _STARTERS | {"services", "start", "restart", "run", "-d"}
-_SERVICES = frozenset(
-    ("postgres", "postgresql", "mysql", "mariadb", "redis", "redis-server", "mongo", "mongod", "rabbitmq", "kafka",
-     "elasticsearch", "opensearch", "memcached", "minio", "localstack", "docker")
-)  # fmt: skip
-"""Services that a command may start which is not the project's own."""
 _REDIRECTION = re.compile(r"\d?>&?\d?\Z")
 _MARKS = frozenset("|&;()")
 _PLAIN = re.compile(r"@?[A-Za-z0-9][\w.-]{0,30}(?:/(?!\.\.)[\w.-]{1,30}){0,4}\Z")

@@ -10,22 +10,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
-from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from pathlib import PurePosixPath
+from typing import Literal
 
-from orbit_registry.capture.command_line import ProjectCommand, read_command
+from orbit_registry.capture.command_line import COMMANDS, ProjectCommand, read_command, table
 from orbit_registry.capture.project import Project
 from orbit_registry.capture.turns import Step, Turn
-from orbit_registry.formats.yaml import load
 from orbit_registry.hook.purpose import SCRIPTS
 from orbit_registry.hook.select import compiled_pattern, contains_pattern, folded
 
 Pattern = Literal["recovery", "sequence", "discovery", "fact", "command", "correction"]
-_PURPOSE_PHRASES = {
-    "test": "Tests run", "lint": "The linter runs", "types": "Types are checked", "build": "The project is built",
-    "format": "Code is formatted", "install": "Dependencies are installed", "generate": "Code is generated",
-    "migrate": "The database is migrated", "start": "Services start",
-}  # fmt: skip
+_PURPOSE_PHRASES = COMMANDS["purposes"]
 MOST_KEYS = 500  # limit of each thing that is counted
 FEWEST_TURNS = 3  # repetitions that make an order of commands, or a search, a habit
 QUIET, MOST = 2, 5  # most lessons of a session: without a fault of the environment, corrections aside, and with one
@@ -45,12 +40,7 @@ _TEST_FAILED = re.compile(
 UNKNOWN = "something of its environment is missing"
 """Fault where the same program worked in another way, and what it said of the first run is none of the forms."""
 MOST_OUTPUT = 4_000
-_MILD = frozenset(
-    ("--quiet", "--verbose", "--maxfail", "--color", "--watch", "--exitfirst", "--lf", "--last-failed", "--durations",
-     "--fix", "--write", "--update", "-run", "--run", "--tests", "--grep", "--testNamePattern", "--version", "--help",
-     *(f"-{letter}" for letter in "qvxsukmtg"))
-)  # fmt: skip
-"""Options that make nothing work, or that choose a part."""
+_MILD = frozenset(COMMANDS["mild_options"])
 _FOLDER_FAULT = "the folder is another one"
 _CODE = ("test", "lint", "types", "build", "format", "install")
 """Purposes of commands that are run after a change of code."""
@@ -70,10 +60,9 @@ class _Form:
 
 @cache
 def _forms() -> tuple[_Form, ...]:
-    faults: Any = load(Path(__file__).with_name("faults.yaml").read_text("utf-8"))
     return tuple(
         _Form(re.compile(form["text"]), entry["fault"], form.get("error", ""))
-        for entry in faults for form in entry["forms"]
+        for entry in table("faults.yaml") for form in entry["forms"]
     )  # fmt: skip
 
 

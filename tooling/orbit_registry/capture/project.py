@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from orbit_registry.capture.command_line import VARIABLE, ProjectCommand
+from orbit_registry.capture.command_line import COMMANDS, VARIABLE, ProjectCommand
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.hook.call import path_words
 from orbit_registry.hook.purpose import RUNNERS, TOOLS
@@ -19,34 +19,9 @@ LARGEST = 1_000_000
 MOST_NAMES = 500  # names that are looked for in the files of a project
 MOST_READ = 60  # files of one suffix that are read to tell how imports are written
 FEWEST, SHARE = 5, 0.9  # a habit needs so many files, and nine of ten
-_TOOL_INPUTS = {
-    "pytest": ("pyproject.toml#tool.pytest", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"),
-    "mypy": ("pyproject.toml#tool.mypy", "mypy.ini", "setup.cfg", "pyproject.toml"),
-    "ruff": ("pyproject.toml#tool.ruff", "ruff.toml", ".ruff.toml", "pyproject.toml"),
-    "tsc": ("tsconfig.json", "package.json"), "eslint": ("eslint.config.js", "eslint.config.mjs", "package.json"),
-    "jest": ("jest.config.js", "jest.config.ts", "package.json#jest", "package.json"),
-    "vitest": ("vitest.config.ts", "vite.config.ts", "package.json"), "tox": ("tox.ini", "pyproject.toml"),
-    "cargo": ("Cargo.toml",), "go": ("go.mod",), "mvn": ("pom.xml",), "mvnw": ("pom.xml",), "mix": ("mix.exs",),
-    **dict.fromkeys(
-        ("gradle", "gradlew"), ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
-    ),
-    "composer": ("composer.json",), "rspec": ("Gemfile",), "deno": ("deno.json",), "swift": ("Package.swift",),
-    "rake": ("Rakefile",),
-}  # fmt: skip
-_SCRIPT_DEFINITIONS = {
-    "make": (("Makefile", "makefile", "GNUmakefile"), r"(?m)^{}[ \t]*:"),
-    "just": (("justfile", "Justfile"), r"(?m)^@?{}\b[^:=\n]*:"),
-    "nox": (("noxfile.py",), r"(?m)^def {}\(|name=[\"']{}[\"']"),
-    "task": (("Taskfile.yml", "Taskfile.yaml"), r"(?m)^  {}:"),
-}
+_DEFINITIONS = COMMANDS["definitions"]
 _MANIFESTS = ("Cargo.toml", "package.json", "pyproject.toml", "go.mod")
 _PACKAGES = ("npm", "pnpm", "yarn", "bun")
-_ANY = ("pyproject.toml", "package.json", "setup.cfg", "Cargo.toml", "go.mod", "Gemfile")
-_VARIABLES = frozenset(
-    ("CI", "PATH", "NODE_ENV", "NODE_OPTIONS", "PYTHONPATH", "MYPYPATH", "JAVA_HOME", "GOFLAGS", "RUSTFLAGS",
-     "RAILS_ENV", "DJANGO_SETTINGS_MODULE", "DATABASE_URL", "TZ", "LANG")
-)  # fmt: skip
-"""Variables that programs read, whatever the project."""
 _PYTHON_OWN = re.compile(r"(?m)^(?:from (\.+)[\w.]* import|from (\w+)(?:\.[\w.]+)? import|import (\w+))")
 _JAVASCRIPT_OWN = re.compile(r"""(?m)^\s*(?:import|export)\b[^'"\n]*['"](\.{1,2}/[^'"\n]+|[@~]/[^'"\n]+)['"]""")
 _JAVASCRIPT_SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mts", ".mjs")
@@ -97,15 +72,15 @@ class Project:
         """Return the input that defines a command; empty if the project has no such command."""
         if way.tool.endswith(".sh"):
             return (way.tool,)
-        if way.tool in _SCRIPT_DEFINITIONS:
-            names, form = _SCRIPT_DEFINITIONS[way.tool]
-            definition = re.compile(form.replace("{}", re.escape(way.script)))
-            files = [path for path in _in_or_above(way.folder, names) if path in self.files]
+        if way.tool in _DEFINITIONS:
+            defined = _DEFINITIONS[way.tool]
+            definition = re.compile(defined["form"].replace("{}", re.escape(way.script)))
+            files = [path for path in _in_or_above(way.folder, defined["files"]) if path in self.files]
             return tuple(path for path in files if definition.search(self.text(path)))[:1]
-        inputs = _TOOL_INPUTS.get(way.tool, _ANY)
+        inputs = COMMANDS["inputs"].get(way.tool, COMMANDS["other_inputs"])
         if way.tool in _PACKAGES:
             is_install = way.script in ("install", "ci") and " run " not in way.words
-            inputs = ("package.json" if is_install else f"package.json#scripts.{way.script}",)
+            inputs = ["package.json" if is_install else f"package.json#scripts.{way.script}"]
         sources = _in_or_above(way.folder, inputs)
         if way.tool in _PACKAGES and way.names:  # a part of the project, which its name does not lead to
             sources += [f"{path}#scripts.{way.script}" for path in self.tracked if path.endswith("/package.json")]
@@ -113,13 +88,13 @@ class Project:
 
     def defines(self, way: ProjectCommand) -> bool:
         """Say whether the project has a command: a script is defined in its files, a program is one of the tables."""
-        return bool(self.inputs_of(way)) or not (way.tool in _SCRIPT_DEFINITIONS or way.tool in _PACKAGES)
+        return bool(self.inputs_of(way)) or not (way.tool in _DEFINITIONS or way.tool in _PACKAGES)
 
     @staticmethod
     def is_script(way: ProjectCommand) -> bool:
         """Say whether a command starts what the project's files define: a target of make, a script of a package."""
         is_check = way.purpose in ("test", "lint", "types", "format")
-        return not is_check and (way.tool in _SCRIPT_DEFINITIONS or way.tool in _PACKAGES)
+        return not is_check and (way.tool in _DEFINITIONS or way.tool in _PACKAGES)
 
     @staticmethod
     def is_alike(bad: ProjectCommand, good: ProjectCommand) -> bool:
@@ -145,7 +120,7 @@ class Project:
             return None
         words, names = way.words, []
         for name in way.names:
-            if name in _VARIABLES or self.has_module(name) or self.mentions(name):
+            if name in COMMANDS["known_variables"] or self.has_module(name) or self.mentions(name):
                 names.append(name)
             elif f"{name}=… " in words:
                 words = words.replace(f"{name}=… ", "")

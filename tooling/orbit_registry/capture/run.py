@@ -9,7 +9,6 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +92,6 @@ OnProgress = Callable[[int], None]
 READERS = transcript_readers("entries")
 EVENTS = "events"
 SourcedLesson = tuple[Lesson, Provenance]
-MOST_TRIED = 200  # entries that are read to detect the agent
 _SESSION = re.compile(r"[\w.:@-]{1,200}", re.ASCII)
 """Session ids that a record may hold: a transcript may contain anything."""
 
@@ -149,12 +147,6 @@ def transcripts_of(
         raise UsageError(f"no transcript of this project is found for {where}", hint=hint)
     newest = newest_first(transcript for _, transcript in listed)[0]
     return [entry for entry in listed if entry[1] == newest][:1]
-
-
-def _agent_by_content(path: Path) -> str:
-    entries = {name: entries_in(path, reader.entries, Progress()) for name, reader in READERS.items()}
-    calls = (name for name, some in entries.items() if any(entry.kind == "call" for entry in islice(some, MOST_TRIED)))
-    return next(calls, "")
 
 
 def _digest(path: Path) -> str:
@@ -216,9 +208,7 @@ def read_session(
     if session.folder and not Path(session.folder).resolve().is_relative_to(workspace.root.resolve()):
         read.skipped = "the session was in another folder"
     elif not session.turns:
-        other = _agent_by_content(path)
-        hint = f"; {other} writes such files: --from {other}" if other not in ("", agent) else ""
-        read.skipped = f"no call of a tool is in it{hint}"
+        read.skipped = "no call of a tool is in it; --from says which agent wrote it"
     if read.skipped:
         return read, observer, []
     lessons = observer.lessons()

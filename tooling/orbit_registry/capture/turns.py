@@ -5,13 +5,16 @@ import shlex
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 from orbit_registry.agents.agent import TranscriptEntry
+from orbit_registry.capture.command_line import table
 from orbit_registry.capture.transcripts import injected_in, without_injected
 from orbit_registry.hook.call import Call, in_project
 from orbit_registry.hook.payload import READING, WRITING, take_tool
 from orbit_registry.hook.tools import FOLDER_FIELDS, SEARCHES, SHELLS, WRITES
+from orbit_registry.search.similarity import normalised
 
 MOST_RULES = 3  # rules of one prompt: more of them are a document
 LONGEST, _LONGEST_RULES = 280, 6_000
@@ -28,62 +31,18 @@ LONGEST_SENTENCE = 600
 _CLAUSE = re.compile(
     r"(?:, |: | - | [—–] |\bbecause )(?:but |and |since |as )?|\b(?P<turn>but|please) (?:please )?", re.I
 )
-_CONDITION = re.compile(r"(?i)(?:if|when|whenever|once|unless|in case|as soon as|while|for each)\b")
-_LATER = r"for (?:the )?future|(?:for )?(?:the )?next time|in general|from now on"
-_REMINDER = r"(?:remember|keep in mind|(?:the|our) (?:rule|convention) (?:here )?is)"
-_OPENINGS = (
-    "no|nope|stop|wait|hm+|ok(?:ay)?|oh|ah|hey|well|and|but|also|so|please|pls|again|btw|by the way|fyi|yes|as i said"
-    "|like i said|looks? good|good|great|fine|nice|thanks|thank you|one more thing|generally|rule|except"
-    r"|you (?:should|must|have to)|for \w+(?: \w+)?(?=:)"
-)
-_OPENED = re.compile(rf"(?i)\A(?:(?:{_OPENINGS})\b[\s,:—–-]*|[\s*•-]+)+")
-_OPENING = re.compile(rf"(?i)\A(?:(?:{_OPENINGS}|{_LATER}|{_REMINDER}(?: that| to)?)\b[\s,:—–-]*|[\s*•-]+)+")
-_REMEMBER = re.compile(
-    rf"(?i)(?:rule|{_REMINDER}|{_LATER}) *[:—–] *\w|from now on\b|(?:the|our) (?:rule|convention) (?:here )?is\b"
-    rf"|{_REMINDER} (?:(?:that )?(?:we|to|never|always)|that (?:the|all|every|our|each|only|an?))\b"
-)
-_WHOLE = r"in (?:this|the|our) (?:whole |entire )?(?:repo(?:sitory)?|project|code ?base|monorepo)"
-_REPO = rf"\b(?:{_WHOLE}|ever|anywhere|around here)\b"
-_FOLDER = r"\bin `?[\w.-]+/[\w./-]*`?"
-_HERE = rf"(?:\bhere\b|\bin our \w|{_FOLDER}|{_REPO})"
-_FORBIDDEN = re.compile(rf"(?i)\byou (?:must|should|may|can)(?: not|n['’]t)\b(?=.*{_REPO})")
-_OVER = r"(?:, not | instead of | rather than |, never )"
-_NO_RULE = (
-    "mind been seen had got get see saw heard knew know said understood thought was were is are be have has did do "
-    "does a an the nice good great happy fun again once ever so too quite in on at for to and or than worked work fail "
-    "end wanted want need receive hit found felt happen crash hang lose forget miss struggle wonder wait ran made took "
-    "came went wrote kept left sent built paid meant gave understand think care remember expect seem require mean"
-)
-_VERB = rf"(?!(?:{'|'.join(_NO_RULE.split())}|run into|run out|\w+ed|\w+ing|\w+ly|\w*[^su]s)\b)[a-z][a-z-]+\b"
-_CHORES = "use|mock|commit|merge|push|edit|import|add|write|put|pin|install|deploy|name"
-_DO_NOT = r"(?:do ?n['’]?t|do not)"
-_RULES = tuple(re.compile(text, re.IGNORECASE) for text in (
-    rf"we (?:always|never|only|must(?: not|n['’]t| never| always)) {_VERB}",
-    rf"we {_DO_NOT} (?:ever )?(?:{_VERB}.*{_HERE}|(?:{_CHORES}) (?!that\b|this\b|it\b)[\w`])",
-    rf"\w[^,]{{2,60}} (?:is|are|goes?|lives?|belongs?)\b.*{_HERE}.*\b(?:never|always)\b",
-    rf"we (?:use|prefer|keep|put|write|name|pin|log|store)\b.*(?:{_HERE}|{_OVER})",
-    rf"(?:{_DO_NOT}|avoid|no more) [a-z`].*{_REPO}",  # codespell:ignore
-    rf"(?:use|prefer) .*(?:{_OVER}.*{_REPO}|{_REPO}.*{_OVER})",
-    rf"\w[^,]{{2,60}} (?:(?:is|are) (?:always|never)|(?:always|never) {_VERB}) .*{_HERE}",
-    r"\w[^,]{2,60} (?:is|are) (?:banned|forbidden|not allowed|off limits)\b",
-    rf"{_REPO},? (?:we|use|never|always|do)\b",
-    rf"(?:(?:every|all|each)\b(?=.*{_REPO})|{_FOLDER},? (?:every|all|each)\b).*\b(?:has to|have to|needs? to|must)\b",
-    rf"(?!(?:i|you|it|there|this|that|they)\b)[a-z`].*{_REPO}.*\b(?:never|always)\b",
-))  # fmt: skip
-"""Beginnings of a rule. "Use X instead of Y here" may be said of one line, so a request needs the whole project."""
-_ORDERS = tuple(re.compile(text, re.IGNORECASE) for text in (
-    rf"(?:always|never) {_VERB}",
-    rf"{_DO_NOT} {_VERB} (?!that\b|this\b|it\b).*\b(?:again|without)\b",
-))  # fmt: skip
-"""Rules that a sentence has to begin with: in a later clause they may be said of one function."""
-_ONE_TIME = re.compile(
-    r"(?i)\b(?:yet|for now|for the moment|this time|today|tomorrow|right now|until (?:i|we|tomorrow)|anything|"
-    r"in this (?:pr|commit|branch)|just (?:tell|explain|look|read))\b"
-)
-_NEEDS_CONTEXT = re.compile(r"(?i)(?:we )?(?:always|never|do ?n['’]?t) \w+ (?:one|it|that|this|them|those|these)\b")
-"""A rule of what the sentence before names."""
-_OF_CODE = re.compile(r"(?i)\A(?:always|never) (?:return|raise|throw|show|render)\b")
-"""What one function is to do, rather than who works here."""
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """Return a pattern of rules.yaml."""
+    return re.compile(_regex(name), re.IGNORECASE)
+
+
+def _regex(name: str) -> str:
+    entry: str | list[str] = table("rules.yaml")[name]
+    choices = [entry] if isinstance(entry, str) else entry
+    return "|".join(re.sub(r"<(\w+)>", lambda part: f"(?:{_regex(part[1])})", choice) for choice in choices)
 
 
 def rules_in(prompt: str) -> Iterator[str]:
@@ -92,34 +51,32 @@ def rules_in(prompt: str) -> Iterator[str]:
     before = ""
     for match in _SENTENCE.finditer(_WRAPPED.sub(" ", _PASTED.sub("\n", prompt[:_LONGEST_RULES]))):
         sentence = " ".join(match[0].split())
-        is_told = sentence.endswith("?") or len(sentence) > LONGEST_SENTENCE or _ONE_TIME.search(sentence)
+        is_told = sentence.endswith("?") or len(sentence) > LONGEST_SENTENCE or _pattern("one_time").search(sentence)
         rule = "" if is_told else next(_rules_of(sentence), "")
         if rule:
-            is_part = _NEEDS_CONTEXT.match(rule) and len(before) + len(rule) < LONGEST
+            is_part = _pattern("needs_context").match(rule) and len(before) + len(rule) < LONGEST
             rules[f"{before} {rule}".strip() if is_part else rule] = None
         before = sentence
     yield from list(rules)[:MOST_RULES]
 
 
 def _rules_of(sentence: str) -> Iterator[str]:
-    plain = _OPENING.sub("", _FORBIDDEN.sub("never", sentence))
-    is_reminder = bool(_REMEMBER.match(_OPENED.sub("", sentence)))
+    plain = _pattern("opening").sub("", _pattern("forbidden").sub("never", sentence))
+    is_reminder = bool(_pattern("remember").match(_pattern("opened").sub("", sentence)))
     clauses = [(plain, True)]
-    if not _CONDITION.match(plain):
+    if not _pattern("condition").match(plain):
         clauses += [(plain[match.end() :], bool(match["turn"])) for match in _CLAUSE.finditer(plain)]
     for text, begins in clauses:
-        fits = len(text) <= LONGEST and FEWEST_WORDS <= len(text.split()) <= MOST_WORDS and not _OF_CODE.match(text)
-        if fits and (is_reminder or any(rule.match(text) for rule in (*_RULES, *(_ORDERS if begins else ())))):
+        fits = len(text) <= LONGEST and FEWEST_WORDS <= len(text.split()) <= MOST_WORDS
+        if not fits or _pattern("of_code").match(text):
+            continue
+        if is_reminder or _pattern("rules").match(text) or (begins and _pattern("orders").match(text)):
             yield f"{text[:1].upper()}{text[1:]}"
 
 
 def _is_printed(rule: str, outputs: Iterable[str]) -> bool:
-    words = _plain(rule)
-    return any(words in _plain(output) for output in outputs)
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    words = normalised(rule)
+    return any(words in normalised(output) for output in outputs)
 
 
 MOST_WAITING, MOST_STEPS, MOST_CALLS = 200, 400, 20_000

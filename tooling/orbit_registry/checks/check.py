@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -79,6 +79,19 @@ class Check:
 def check(code: str, severity: Severity, hint: str, *, fix: Fix | None = None) -> Callable[[Run], Check]:
     """Make a check of the decorated function: its name is the check's, its docstring says what a finding means."""
     return lambda run: Check(code, run.__name__.replace("_", "-"), severity, str(run.__doc__), hint, run, fix)
+
+
+def passed_on(
+    code: str, name: str, severity: Severity, summary: str, hint: str,
+    diagnostics: Callable[[CheckContext], Iterable[Diagnostic]],
+) -> Check:  # fmt: skip
+    """Make a check that passes on those of some findings that have its code."""
+
+    def run(context: CheckContext) -> Iterable[Diagnostic]:
+        return (replace(row, hint=row.hint or hint) for row in diagnostics(context) if row.code == code)
+
+    run.__module__ = diagnostics.__module__  # where the check is documented
+    return Check(code, name, severity, summary, hint, run)
 
 
 @cache

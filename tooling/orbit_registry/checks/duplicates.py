@@ -15,8 +15,6 @@ from orbit_registry.workspace.workspace import Workspace
 _FORM = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+][ \t]+)?[*_]{0,2}(?:Status|Date|Deciders|Tags)[*_]{0,2}[ \t]*:)")
 _STATED = re.compile(r"^#{1,6}[ \t]+(?:Status|Date|Deciders|Tags)[ \t]*\r?(?:\n(?!#).*)*", re.MULTILINE)
 """A section that states what header lines do."""
-_ASCII_LOWER = bytes(range(256)).lower()
-_NO_LETTER = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
 def wording(record: Record) -> str:
@@ -41,12 +39,6 @@ def says_the_same(first: str, second: str, share: float) -> bool:
         return False
     differs = contrast(Words.of(first), Words.of(second))
     return common >= share * fewer and not (differs is not None and differs.alone)
-
-
-def letters(text: str) -> bytes:
-    """Return the letters and digits of a text, in lower case; texts that are the same but for form give the same."""
-    plain = text if text.isascii() else normalised(text)
-    return plain.encode("utf-8", "surrogatepass").translate(_ASCII_LOWER, _NO_LETTER)
 
 
 FEWEST_TO_ERR = 20  # among fewer records a word's weight says little, so only copies are errors

@@ -1,6 +1,5 @@
 """The gate: runs the checks or takes a cached result, then applies fixes and the baseline."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -9,8 +8,8 @@ from functools import partial
 
 from orbit_registry.checks.check import Announce, run_checks
 from orbit_registry.checks.context import Files, Inputs, collect_inputs, load_context, record_count
-from orbit_registry.errors import OrbitError, listed
-from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_row, to_row
+from orbit_registry.errors import OrbitError
+from orbit_registry.model.diagnostic import Diagnostic, Severity, from_row, to_row
 from orbit_registry.operations.freshness.evaluate import expiring_today
 from orbit_registry.repository.baseline import (
     Baseline,
@@ -65,9 +64,6 @@ class CheckOutcome:
 
 
 _ROUNDS = 4  # one fix can make room for another
-_UNREVIEWED = re.compile(r"\S+ was made by an agent and is \S+ without review: ")
-_MOST_UNREVIEWED = 10
-"""Live records by agents without review that have a note each; an import brings hundreds, which share one."""
 
 
 def gate(
@@ -101,15 +97,15 @@ def gate(
     if against is not None and any(row.check is None for row in new) and not everything:
         at_base = Counter(_at_base(workspace, against).counts)
         new = _compared(workspace, Baseline(Counter(baseline.counts) | at_base), result, against).new
-    listed = [
+    diagnostics = tuple(
         replace(diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint))  # why its fix was refused
         for diagnostic in new
         if _within(diagnostic, selected_paths)
-    ]
-    baselined = [diagnostic for diagnostic in parts.baselined if _within(diagnostic, selected_paths)]
+    )
+    baselined = tuple(diagnostic for diagnostic in parts.baselined if _within(diagnostic, selected_paths))
     return CheckOutcome(
-        diagnostics=tuple(listed if everything else _folded(listed)),
-        baselined=() if everything else tuple(baselined),
+        diagnostics=diagnostics,
+        baselined=() if everything else baselined,
         fixed=tuple(fixed),
         checked_count=result.checked_count,
         resolved=() if selected_paths else parts.resolved,
@@ -214,18 +210,6 @@ def _subject(diagnostic: Diagnostic) -> tuple[str, str]:
 
 def _is_selected(paths: tuple[str, ...], excluded: Set[tuple[str, str]], diagnostic: Diagnostic) -> bool:
     return _within(diagnostic, paths) and _subject(diagnostic) not in excluded
-
-
-def _folded(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
-    notes = [finding for finding in diagnostics if finding.code == "ORB410" and _UNREVIEWED.match(finding.message)]
-    if len(notes) <= _MOST_UNREVIEWED:
-        return diagnostics
-    ids = listed([str(diagnostic.record) for diagnostic in notes], 3)
-    message = f"{len(notes)} records that agents made are live without review: {ids}"
-    hint = "approve the change only if you approve the records; `orbit check --all` lists each"
-    note = Diagnostic(notes[0].code, notes[0].severity, message, Location(ORBIT), hint)
-    folded = set(notes)
-    return [note, *(diagnostic for diagnostic in diagnostics if diagnostic not in folded)]
 
 
 def _within(diagnostic: Diagnostic, paths: tuple[str, ...]) -> bool:

@@ -26,18 +26,6 @@ def folders_of(files: Sequence[str]) -> dict[str, list[str]]:
     return names_by_folder
 
 
-def nearest(prefix: str, folders: Mapping[str, list[str]]) -> tuple[str, str | None] | None:
-    """Return which part of the path is gone, in words, and the folder nearest to it; None where the path is there."""
-    if not prefix or prefix in folders:
-        return None
-    parent, _, name = prefix.rpartition("/")
-    while parent and parent not in folders:
-        parent, _, name = parent.rpartition("/")
-    inside = f"{parent}/" if parent else ""
-    near = difflib.get_close_matches(name, folders[parent], n=1, cutoff=0.6)
-    return f"`{inside}{name}` is not there", f"{inside}{near[0]}" if near else None
-
-
 _FROM_ROOT = "globs are named from the project's root"
 
 
@@ -62,20 +50,20 @@ def _hint(text: str, files: Sequence[str], folders: Mapping[str, list[str]], bel
     from_root = f"{below}/{text}"
     if below and count_matches([from_root], files):
         return f"{_FROM_ROOT}; did you mean `{from_root}`?"
-    if whole := whole_folder(text, folders):
-        return whole
-    near = nearest(literal_prefix(text), folders)
-    if near is None:
-        return _FROM_ROOT
-    return f"{near[0]}; did you mean `{near[1]}`?" if near[1] else f"{near[0]}; {_FROM_ROOT}"
+    return glob_hint(text, folders, _FROM_ROOT)
 
 
-def whole_folder(text: str, folders: Mapping[str, list[str]]) -> str | None:
-    """Return what to write in place of a glob that names a folder, and so none of its files."""
-    return f"it is a folder: write `{text}/**` for the files in it" if text in folders else None
-
-
-def literal_prefix(text: str) -> str:
-    """Return the path before the first folder with a wildcard in a glob."""
+def glob_hint(text: str, folders: Mapping[str, list[str]], otherwise: str) -> str:
+    """Return what to write in place of a glob that matches no file; `otherwise` where nothing is like it."""
+    if text in folders:
+        return f"it is a folder: write `{text}/**` for the files in it"
     glob = parse_glob(text)
-    return glob.literal_prefix if isinstance(glob, Glob) else ""
+    prefix = glob.literal_prefix if isinstance(glob, Glob) else ""
+    if not prefix or prefix in folders:
+        return otherwise
+    parent, _, name = prefix.rpartition("/")
+    while parent and parent not in folders:
+        parent, _, name = parent.rpartition("/")
+    inside = f"{parent}/" if parent else ""
+    near = difflib.get_close_matches(name, folders[parent], n=1, cutoff=0.6)
+    return f"`{inside}{name}` is not there; " + (f"did you mean `{inside}{near[0]}`?" if near else otherwise)

@@ -293,15 +293,15 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
     workspace, records = registry.workspace, registry.records
     live = [record for record in records.of_kind(consolidation.LEARNING) if record.phase == "live"]
     clusters = consolidation.without_derived(consolidation.clusters(live), records)
-    usage = consolidation.Usage.from_report(effect(workspace))
-    unneeded = consolidation.retirement_candidates(records, usage, datetime.now(UTC))
+    report = effect(workspace)
+    unneeded = consolidation.retirement_candidates(records, report, datetime.now(UTC))
     drafts = consolidation.retirements(workspace, records, unneeded)
     author, history = registry.author(), proposals.ProposalHistory.from_records(records)
     proposed = [None if dry_run else consolidation.propose_cluster(workspace, cluster, author) for cluster in clusters]
     offered, _ = proposals.write_proposals(workspace, drafts, history, author, dry_run=dry_run)
-    note = None if usage.is_enough else (
-        f"what was never shown is not known: the event log spans {usage.days:.0f} days and {usage.sessions} sessions, "
-        f"and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are needed"
+    note = None if consolidation.is_long_enough(report) else (
+        f"what was never shown is not known: the event log spans {report.days:.0f} days and {report.sessions} "
+        f"sessions, and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are needed"
     )  # fmt: skip
     data = {
         "clusters": [

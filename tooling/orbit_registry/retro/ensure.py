@@ -138,14 +138,14 @@ class _Batch:
         self._of_kind: dict[str, dict[str, Record]] = {}
         self._near: dict[tuple[str, str], tuple[str, str]] = {}
         """Path of the record that says nearly the same as a new entry, by kind and key, and how it says it."""
-        self._wordings: dict[str, dict[str, str]] = {}  # paths of the records of a kind, by their normalised wording
+        self._wordings: dict[tuple[str, str], str] = {}  # paths of the batch's records, by kind and normalised wording
         self._touched: set[str] = set()
         self._ids: set[str] = set()
 
     def read(self) -> None:
         """Index the records by key and kind."""
-        for index in (self._keys, self._of_kind, self._wordings):
-            index.clear()
+        self._keys.clear()
+        self._of_kind.clear()
         for record in read_collection(self.workspace).records:
             self._remember(record)
 
@@ -252,18 +252,15 @@ class _Batch:
     def _same(self, entry: EnsureRequest, new: Record) -> tuple[Record, str] | None:
         """Return the pending, live or rejected record that says the same, and in which sense."""
         existing, name = self._of_kind.get(new.kind.name, {}), new.kind.name
-        if name not in self._wordings:
-            compared = (other for other in existing.values() if other.phase != "closed" or other.is_rejected)
-            self._wordings[name] = {normalised(wording(other)): other.path for other in compared}
         path, how = self._near.get((name, entry.key), ("", "the same, word for word"))
-        path = self._wordings[name].get(normalised(wording(new)), path)
+        path = path or self._wordings.get((name, normalised(wording(new))), "")
         if entry.share and not path:
             alike = (other for other in existing.values() if says_the_same(other.title, new.title, entry.share))
             path = next((other.path for other in alike if other.phase != "closed" or other.is_rejected), "")
             how = "in other words"
         record = existing.get(path)
         if record is None or (record.phase == "closed" and not record.is_rejected):
-            self._wordings[name][normalised(wording(new))] = new.path
+            self._wordings[name, normalised(wording(new))] = new.path
             return None
         if record.is_rejected:
             how = f"rejected by {record.approval.get('rejected_by', 'somebody')}"

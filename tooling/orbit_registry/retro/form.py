@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from functools import cache
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import UsageError
@@ -14,32 +16,19 @@ from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.retro.failures import Target, read_target, target_from
 
-_PARTS = {
-    "summary": "summary, what happened",
-    "outcomes": "outcomes, story outcomes, targets",
-    "worked": "worked, what worked, what worked well, went well, what went well, what went right, what was good, good, "
-              "wins, successes, keep, keep doing, continue, continue doing, what to keep, what should we keep, "
-              "what should we keep doing, what should we continue doing, liked, glad",
-    "struggled": "struggled, what struggled, what did not work, went badly, what went badly, went wrong, "
-                 "what went wrong, what went poorly, what did not go well, what went less well, "
-                 "what could have gone better, what was bad, bad, problems, sad, mad",
-    "durable_behavior": "durable behavior, durable behaviour, from now on, codebase patterns, lessons, "
-                        "lessons learned, lessons learnt, what we learned, what we learnt, what did we learn, learned, "
-                        "learnings, takeaways, key takeaways",
-    "recommendations": "recommendations, action items, actions, action plan, next steps, follow up, follow ups, "
-                       "what could be better, what could be improved, what can be improved, what should we improve, "
-                       "what to improve, improve, improvements, to improve, stop, stop doing, "
-                       "what should we stop doing, what to stop, start, start doing, what should we start doing, "
-                       "what to start",
-}  # fmt: skip
-_PART_OF = {heading: part for part, headings in _PARTS.items() for heading in headings.split(", ")}
 _VERBS = {"stop": "Stop", "start": "Start"}
 """Words that an item makes no sense without: `merging on Fridays` below `Stop`."""
 
 
+@cache
+def _parts() -> Mapping[str, str]:
+    headings: Any = load(Path(__file__).with_name("headings.yaml").read_text("utf-8"))
+    return {heading: part for part, listed in headings.items() for heading in listed}
+
+
 def part_of(heading: str) -> str:
     """Return the part of a retro that a heading starts: `1. What didn't go well? 😕` is `struggled`."""
-    return _PART_OF.get(_words(heading), "")
+    return _parts().get(_words(heading), "")
 
 
 def verb_of(heading: str) -> str:
@@ -283,27 +272,19 @@ def _from_markdown(document: Document, where: str) -> Retro:
     return replace(_from_data(fields, where), text="\n\n".join(notes))
 
 
-def _sections(document: Document) -> Iterable[tuple[str, Heading, str]]:
-    part_sections = {part.section for above in document.headings for part in _parts_below(document, above)}
-    headings = [heading for heading in document.headings if heading.level <= 2 or heading.section in part_sections]
-    for number, heading in enumerate(headings):
-        end = min((later.section.start for later in headings[number + 1 :]), default=heading.body.end)
-        yield heading.text, heading, document.text[heading.body.start : min(end, heading.body.end)].strip()
-
-
-def _parts_below(document: Document, above: Heading) -> Sequence[Heading]:
-    if above.level > 2 or above.text.casefold().startswith("step"):
-        return ()
-    following = [heading for heading in document.headings if heading.section.start >= above.body.start]
-    below = [heading for heading in takewhile(lambda heading: heading.level > 2, following) if heading.level == 3]
-    return below if any(part_of(heading.text) for heading in below) else ()
+def _sections(document: Document) -> Iterator[tuple[str, Heading, str]]:
+    has_parts_below = any(heading.level == 3 and part_of(heading.text) for heading in document.headings)
+    headings = [heading for heading in document.headings if heading.level <= (3 if has_parts_below else 2)]
+    for heading, following in zip_longest(headings, headings[1:]):
+        end = following.section.start if following is not None else heading.body.end
+        yield heading.text, heading, document.text[heading.body.start : end].strip()
 
 
 def _with_verb(verb: str, item: str) -> str:
     return item if not verb or item.casefold().startswith(verb.casefold()) else f"{verb}: {item}"
 
 
-def _results(document: Document, step: Heading) -> Sequence[str]:
+def _results(document: Document, step: Heading) -> list[str]:
     within = (heading for heading in document.headings if step.body.start <= heading.section.start < step.body.end)
     results = (heading for heading in within if heading.text.casefold().strip(" :") == "result")
     return [text for heading in results if (text := document.text[heading.body.start : heading.body.end].strip())]

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from orbit_registry.capture.candidates import propose
-from orbit_registry.checks.duplicates import letters
 from orbit_registry.errors import OrbitError, RefusedError, UsageError, plural
+from orbit_registry.formats.untrusted import cut
 from orbit_registry.hook import events
 from orbit_registry.model.freshness import created_at, last_reviewed
 from orbit_registry.model.ids import Link
@@ -20,7 +20,8 @@ from orbit_registry.retro import failures
 from orbit_registry.retro.ensure import INSERTED, UNCHANGED, UPDATED, EnsureRequest, EnsureResult, ensure
 from orbit_registry.retro.form import COMMAND_PURPOSE, COMPLETED, FAILED, REQUEUED, Outcome, Retro, read_retro
 from orbit_registry.retro.gather import GatheredRetro
-from orbit_registry.retro.note import LEARNING, cut_between_words
+from orbit_registry.retro.note import LEARNING
+from orbit_registry.search.similarity import normalised
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.event_log import write_event
 from orbit_registry.workspace.files import document_text
@@ -139,7 +140,7 @@ def _completed(retro: Retro, now: datetime) -> Retro:
     summary, text = retro.summary, retro.text
     if len(summary) > LONGEST_SUMMARY:
         text = "\n\n".join(filter(None, (f"## In full\n\n{summary}", text))) if summary not in text else text
-        summary = cut_between_words(summary, LONGEST_SUMMARY)
+        summary = cut(summary, LONGEST_SUMMARY)
     dated = replace(retro, date=date, summary=summary, text=text)
     return replace(dated, title=(dated.title or _title(dated))[:300])
 
@@ -169,13 +170,14 @@ def _findings(
     trigger = retro.trigger
     session = [{"kind": "session", "reference": trigger.id}] if trigger and trigger.type == "session" else []
     for word, text in retro.findings:
-        summary = cut_between_words(text, longest)
+        summary = cut(text, longest)
         values = {
             "summary": summary, "body": text if summary != text else "", "labels": [word], "scope": axes,
             "links": [{"rel": "derived_from", "to": record.id}], "evidence": session,
         }  # fmt: skip
         fields = {name: value for name, value in values.items() if value}
-        yield EnsureRequest(LEARNING, f"{key}/{hashlib.sha256(letters(text)).hexdigest()[:12]}", fields, share=ALIKE)
+        digest = hashlib.sha256(normalised(text).replace(" ", "").encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        yield EnsureRequest(LEARNING, f"{key}/{digest}", fields, share=ALIKE)
 
 
 def _propose_findings(

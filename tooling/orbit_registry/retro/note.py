@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from orbit_registry.checks.duplicates import near_duplicates
 from orbit_registry.checks.rules.loop import turn_id
 from orbit_registry.errors import UsageError, plural
+from orbit_registry.formats.untrusted import cut
 from orbit_registry.hook.events import NOTE_SKIPS as SKIPS
 from orbit_registry.hook.events import NOTED
 from orbit_registry.hook.project import session_of_process
@@ -153,7 +154,7 @@ def _contribution(workspace: Workspace, records: RecordSet, work: NoteRequest, a
     similar = tuple(neighbour.record for neighbour in near)
     live = next((record for record in similar if record.phase == "live"), None)
     linked = _linked(records, live) if live is not None else {}
-    return NoteResult(tuple(_suggestions(workspace, work, fields, live, linked)), similar)
+    return NoteResult(tuple(_suggestions(work, fields, live, linked)), similar)
 
 
 def _linked(records: RecordSet, learning: Record) -> dict[str, str]:
@@ -166,15 +167,9 @@ def _linked(records: RecordSet, learning: Record) -> dict[str, str]:
     }  # fmt: skip
 
 
-def cut_between_words(text: str, longest: int) -> str:
-    """Cut a text to one line of a length, between words where possible."""
-    head = text[: longest - 1]
-    return text if len(text) <= longest else f"{head.rpartition(' ')[0] or head}…"
-
-
 def _learning(work: NoteRequest, longest: int) -> dict[str, object]:
     scope = {axis: list(words) for axis, words in (("paths", work.paths), ("tags", work.tags)) if words}
-    fields: dict[str, object] = {"summary": cut_between_words(" ".join(work.text.split()), longest), "scope": scope}
+    fields: dict[str, object] = {"summary": cut(" ".join(work.text.split()), longest), "scope": scope}
     if work.task:
         fields["evidence"] = [{"kind": "task", "reference": work.task}]
     if work.failed:
@@ -185,9 +180,8 @@ def _learning(work: NoteRequest, longest: int) -> dict[str, object]:
 
 
 def _suggestions(
-    workspace: Workspace, work: NoteRequest, fields: Mapping[str, object], live: Record | None,
-    linked: Mapping[str, str],
-) -> list[Suggestion]:  # fmt: skip
+    work: NoteRequest, fields: Mapping[str, object], live: Record | None, linked: Mapping[str, str]
+) -> list[Suggestion]:
     where = [word for path in work.paths for word in ("--path", path)]
     where += [word for tag in work.tags for word in ("--tag", tag)]
     if live is not None:
@@ -199,13 +193,11 @@ def _suggestions(
         add = ["orbit", LEARNING, "new", "--summary", str(fields["summary"]), *where, *task]
         first = Suggestion(LEARNING, "what would have saved the further attempts", shlex.join(add))
     name = live.id if live is not None else "L-…"
-    asks, proves = [first], "a script that shows that it is so"
-    if RESOURCE not in workspace.kinds:
-        asks.append(Suggestion("script", proves, f"orbit {LEARNING} update {name} --evidence file:PATH"))
-    elif RESOURCE not in linked:
-        link = f"then: orbit link RES-… proves {name}"
-        asks.append(Suggestion(RESOURCE, f"{proves}; {link}", "orbit import script PATH"))
-    if RULE not in linked:
-        rule = ["orbit", RULE, "new", "--title", "WHAT TO DO", "--rationale", str(fields["summary"]), *where]
-        asks.append(Suggestion(RULE, "if it holds beyond this case", shlex.join(rule)))
-    return asks
+    proof = f"a script that shows that it is so; then: orbit link RES-… proves {name}"
+    rule = ["orbit", RULE, "new", "--title", "WHAT TO DO", "--rationale", str(fields["summary"]), *where]
+    asks = [
+        first,
+        Suggestion(RESOURCE, proof, "orbit import script PATH"),
+        Suggestion(RULE, "if it holds beyond this case", shlex.join(rule)),
+    ]
+    return [ask for ask in asks if ask is first or ask.kind not in linked]

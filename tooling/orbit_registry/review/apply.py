@@ -36,7 +36,7 @@ def apply(
         before = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
         after = apply_diff(diff, path, before)
         if isinstance(after, Conflict):
-            raise _conflict_error(proposal, path, after, before, diff)
+            raise _conflict_error(proposal, path, after)
         changes = [FileChange(path, before, after)]
         if target is not None:
             _refuse_other(target, validated(after, target.kind, path))
@@ -111,13 +111,8 @@ def _refuse_other(before: Record, after: Record) -> None:
         refuse_transition(before, after.status.name)
 
 
-def _conflict_error(proposal: Record, path: str, conflict: Conflict, text: str, diff: str) -> RefusedError:
+def _conflict_error(proposal: Record, path: str, conflict: Conflict) -> RefusedError:
     here = f"{path}:{conflict.line}" if conflict.line else path
-    lines = [line[1:] for line in diff.split("\n")[2:] if line.startswith("+") and line[1:].strip()]
-    there = set(text.split("\n"))
-    if lines and there.issuperset(lines):
-        message = f"{proposal.id}: what it adds is in {path} already"
-        return RefusedError(message, hint=f"`orbit proposal done {proposal.id}` closes it")
-    done = f"change it by hand and say `orbit proposal done {proposal.id}`"
-    hint = f"the file changed since; `orbit proposal reject {proposal.id}`, or {done}"
+    done = f"`orbit proposal done {proposal.id}` if the file says it already, or change it by hand first"
+    hint = f"the file changed since: {done}; else `orbit proposal reject {proposal.id}`"
     return RefusedError(f"{proposal.id} does not fit {here}: {conflict.message}", hint=hint)

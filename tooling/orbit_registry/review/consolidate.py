@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from itertools import chain, combinations
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import chain, combinations, product
 
 from orbit_registry.analytics.effect import Report
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.model.freshness import created_at
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.votes import parse_time
 from orbit_registry.repository.writer import create_record, prepare_edit, writing
 from orbit_registry.review.proposals import ADDITIVE, Draft, proposal_digest
-from orbit_registry.search.similarity import Scores, TermWeights, Vector, Words, contrast, pair_scores
+from orbit_registry.search.similarity import Scores, TermWeights, Vector, pair_scores
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.workspace import Workspace
@@ -95,31 +94,17 @@ def _says_the_same(cluster: Cluster, titles: Mapping[str, Vector]) -> bool:
 
 
 def _agglomerate(scores: Scores) -> Iterator[list[str]]:
-    groups = {number: [path] for number, path in enumerate(sorted(set(chain.from_iterable(scores))))}
-    number_of = {path: number for number, (path,) in groups.items()}
-    sums: dict[int, dict[int, float]] = {number: {} for number in groups}
-    for (first, other), score in scores.items():
-        a, b = number_of[first], number_of[other]
-        sums[a][b] = sums[b][a] = score
-    heap = [(-score, a, b) for a, near in sums.items() for b, score in near.items() if a < b and score >= TOGETHER]
-    heapq.heapify(heap)
-    following = len(groups)
-    while heap:
-        _, a, b = heapq.heappop(heap)
-        if a not in groups or b not in groups or len(groups[a]) + len(groups[b]) > MOST_MEMBERS:
+    """Join the groups of each pair, the most alike first, where their members are alike on average."""
+    groups = {path: [path] for path in sorted(chain.from_iterable(scores))}
+    for (first, other), score in sorted(scores.items(), key=lambda entry: (-entry[1], entry[0])):
+        group, more = groups[first], groups[other]
+        if score < TOGETHER or group is more or len(group) + len(more) > MOST_MEMBERS:
             continue
-        groups[following] = groups.pop(a) + groups.pop(b)
-        near, more = sums.pop(a), sums.pop(b)
-        sums[following] = {}
-        for number in sorted({*near, *more}):
-            if number in groups and number != following:
-                both = near.get(number, 0.0) + more.get(number, 0.0)
-                sums[following][number] = sums[number][following] = both
-                mean = both / (len(groups[following]) * len(groups[number]))
-                if mean >= TOGETHER:
-                    heapq.heappush(heap, (-mean, number, following))
-        following += 1
-    yield from (paths for paths in groups.values() if len(paths) > 1)
+        between = [scores.get((min(pair), max(pair)), 0.0) for pair in product(group, more)]
+        if sum(between) >= TOGETHER * len(between):
+            group += more
+            groups |= dict.fromkeys(more, group)
+    yield from (group for path, group in groups.items() if len(group) > 1 and path == group[0])
 
 
 def _cluster(members: Sequence[Record], scores: Scores, counts: Mapping[str, Counter[str]]) -> Cluster:
@@ -167,32 +152,12 @@ def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> R
     return create_record(workspace, kind, author, {**cluster.fields(), "status": kind.initial["agent"]})
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Sessions in which each record was shown and opened, by id, and the days and sessions of the log."""
-
-    shown: Mapping[str, int]
-    opened: Mapping[str, int]
-    sessions: int
-    days: float
-    scores: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether the log is long enough to say that something did not happen."""
-        return self.days >= SHOWN_DAYS and self.sessions >= SHOWN_SESSIONS
-
-    @classmethod
-    def from_report(cls, report: Report) -> Usage:
-        """Return the usage in a report."""
-        shown_sessions = {record_id: effect.shown for record_id, effect in report.records.items()}
-        opened = {record_id: int(counts["opened"]) for record_id, counts in report.signals.items()}
-        scores = {record_id: counts["score"] for record_id, counts in report.signals.items()}
-        proven = [record_id for record_id, effect in report.records.items() if effect.avoided and effect.avoided[1] > 0]
-        return cls(shown_sessions, opened, report.sessions, report.days, {**scores, **dict.fromkeys(proven, 1.0)})
+def is_long_enough(report: Report) -> bool:
+    """Say whether the event log is long enough to say that something did not happen."""
+    return report.days >= SHOWN_DAYS and report.sessions >= SHOWN_SESSIONS
 
 
-def retirement_candidates(records: RecordSet, usage: Usage, now: datetime) -> dict[str, str]:
+def retirement_candidates(records: RecordSet, report: Report, now: datetime) -> dict[str, str]:
     """Return why live learnings may be retired, by id; one with votes only where it is contradicted."""
     live = [learning for learning in records.of_kind(LEARNING) if learning.phase == "live"]
     contradicting: dict[str, list[str]] = defaultdict(list)
@@ -202,32 +167,17 @@ def retirement_candidates(records: RecordSet, usage: Usage, now: datetime) -> di
                 contradicting[target].append(record.id)
     reasons: dict[str, str] = {}
     for candidate in live:
-        shown_count = usage.shown.get(candidate.id, 0)
+        effect = report.records.get(candidate.id)
+        shown_count = effect.shown if effect is not None else 0
         if candidate.id in contradicting:
             reasons[candidate.id] = f"contradicted by {', '.join(contradicting[candidate.id])}"
-        elif candidate.votes:
+        elif candidate.votes or (effect is not None and effect.avoided and effect.avoided[1] > 0):
             continue
-        elif usage.is_enough and not shown_count and _age_days(candidate, now) >= usage.days:
-            reasons[candidate.id] = f"never shown in {usage.days:.0f} days and {usage.sessions} sessions"
-        elif shown_count >= UNOPENED and not usage.opened.get(candidate.id) and usage.scores[candidate.id] <= 0:
+        elif is_long_enough(report) and not shown_count and now - created_at(candidate) >= timedelta(report.days):
+            reasons[candidate.id] = f"never shown in {report.days:.0f} days and {report.sessions} sessions"
+        elif shown_count >= UNOPENED and max(report.signals[candidate.id][name] for name in ("opened", "score")) <= 0:
             reasons[candidate.id] = f"shown in {shown_count} sessions, opened in none, without a vote"
-    return {**reasons, **{learning.id: reason for learning, reason in _opposites(live)}}
-
-
-def _opposites(live: Sequence[Record]) -> Iterator[tuple[Record, str]]:
-    """Yield each learning that another one negates: the one with fewer votes, else the older."""
-    scores = pair_scores({learning.path: Counter(terms(learning.title)) for learning in live}, SAME, MOST_PAIRS)
-    by_path = {learning.path: learning for learning in live}
-    words = {learning.path: Words.of(learning.title) for learning in live}
-    for paths in sorted(scores):
-        pair = (by_path[path] for path in paths)
-        old, new = sorted(
-            pair, key=lambda record: (len(record.votes), record.text("created_at") or "", record.sort_key)
-        )
-        apart = {*old.words("distinct_from"), *new.words("distinct_from")}
-        differs = contrast(words[new.path], words[old.path])
-        if differs is not None and apart.isdisjoint((old.id, new.id)):
-            yield old, f"{new.id} says otherwise: {differs}"
+    return reasons
 
 
 def retirements(workspace: Workspace, records: RecordSet, reasons: Mapping[str, str]) -> list[Draft]:
@@ -242,10 +192,3 @@ def retirements(workspace: Workspace, records: RecordSet, reasons: Mapping[str, 
             diff = unified_diff(record.path, change.before or "", change.after or "")
             drafts.append(Draft(record.path, ADDITIVE, title, f"{reason}.", (digest,), (record.id,), diff, record.id))
     return drafts
-
-
-def _age_days(record: Record, now: datetime) -> float:
-    try:
-        return (now - parse_time(record.text("created_at") or "")).total_seconds() / 86_400
-    except ValueError:
-        return 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -16,10 +16,8 @@ from itertools import chain
 from orbit_registry.analytics.stats import EventCounter
 from orbit_registry.formats.citations import find_citations
 from orbit_registry.formats.diff import unified_diff
-from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.secrets import without_secrets
-from orbit_registry.formats.untrusted import inert_line
-from orbit_registry.hook.context import TRIAL
+from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.hook.events import PROPOSED
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -28,7 +26,6 @@ from orbit_registry.repository.writer import create_record, prepare_edit, writin
 from orbit_registry.retro.form import Retro
 from orbit_registry.retro.keep import ALIKE as NEARLY_SAME
 from orbit_registry.retro.keep import recorded_retros
-from orbit_registry.retro.note import cut_between_words
 from orbit_registry.search.similarity import TermWeights, Words, contrast, normalised
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.author import Author
@@ -124,17 +121,17 @@ def skill_drafts(
     adding: dict[str, list[tuple[float, Record, str]]] = {}
     drafts: list[Draft] = []
     for learning in learnings:
-        title = without_secrets(learning.title)
         is_cited = learning.kind.name == LEARNING and any(learning.id in page.skill.text for page in pages)
-        if title != learning.title or is_cited:
+        if is_cited or without_secrets(learning.title) != learning.title:
             continue
         against = [draft for page in pages if (draft := page.contradiction(learning)) is not None]
         drafts += against
         fits = [fit for page in pages if (fit := page.relation(learning)) is not None]
         if fits and not against and not any(page.covers(learning) for page in pages):
             worth, path, reason = max(fits)
-            if learning.kind.name != LEARNING and _ABOUT_A_PAGE.search(title):
-                drafts.append(_note(path, learning, f"{learning.id} recommends", inert_line(title), title))
+            if learning.kind.name != LEARNING and _ABOUT_A_PAGE.search(learning.title):
+                title = inert_line(learning.title)
+                drafts.append(_note(path, learning, f"{learning.id} recommends", title, learning.title))
             else:
                 adding.setdefault(path, []).append((worth, learning, reason))
     for page in pages:
@@ -204,7 +201,7 @@ def _weight_share(squares: Mapping[str, float], other: Iterable[str]) -> float:
 
 def _note(path: str, learning: Record, title: str, reason: str, about: str) -> Draft:
     digest = proposal_digest(path, STRUCTURAL, learning.id, about)
-    full_title = cut_between_words(f"{path}: {title}", LONGEST_TITLE)
+    full_title = cut(f"{path}: {title}", LONGEST_TITLE)
     return Draft(path, STRUCTURAL, full_title, reason, (digest,), (learning.id,))
 
 
@@ -216,7 +213,7 @@ def _addition(skill: Skill, items: Sequence[tuple[Record, str]]) -> Draft:
     texts = [inert_line(same[0].title) for same in by_text.values()]
     diff = unified_diff(skill.path, skill.text, with_items(skill.text, map("- {} ({})".format, texts, sources)))
     what = f"{len(texts)} learnings" if len(texts) > 1 else texts[0]
-    title = cut_between_words(f"{skill.path}: add {what}", LONGEST_TITLE)
+    title = cut(f"{skill.path}: add {what}", LONGEST_TITLE)
     reason = "\n".join(f"- {record.id}: {match_reason}" for record, match_reason in items)
     ids = tuple(dict.fromkeys(record.id for record, _ in items))
     return Draft(skill.path, ADDITIVE, title, reason, tuple(by_text), ids, diff)
@@ -256,9 +253,7 @@ def write_proposals(
     return results, waiting
 
 
-FEWEST_SESSIONS = 2  # sessions with an error outside of a scope that make the scope too narrow
 FEWEST_FAILURES = 3  # failures after a learning was shown that ask for a rule or a check
-MOST_PATHS = 3
 
 
 def record_drafts(workspace: Workspace, records: RecordSet, events: Iterable[LoggedEvent]) -> list[Draft]:
@@ -270,8 +265,7 @@ def record_drafts(workspace: Workspace, records: RecordSet, events: Iterable[Log
         for retro, content in recorded_retros(workspace, records)
         for draft in _of_retro(workspace, records, learnings, retro, content)
     ]
-    logged = list(events)
-    return [*drafts, *_too_narrow(records, logged), *_not_followed(records, logged)]
+    return [*drafts, *_not_followed(records, events)]
 
 
 def _not_followed(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator[Draft]:
@@ -342,28 +336,3 @@ def _record_note(record: Record, source: str, title: str, reason: str) -> Draft:
     safe_reason = inert_line(without_secrets(reason))
     digests, full_title = (proposal_digest(record.path, STRUCTURAL, source, reason),), f"{record.id}: {title}"
     return Draft(record.path, STRUCTURAL, full_title, safe_reason, digests, (record.id, source), "", record.id)
-
-
-def _too_narrow(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator[Draft]:
-    met: Mapping[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for event in events:
-        if event.session and not event.session.startswith(TRIAL):
-            for record_id in event.failed:
-                for path in event.paths:
-                    met[record_id][path].add(event.session)
-    for learning in records.of_kind(LEARNING):
-        if learning.phase != "live" or learning.id not in met or not learning.scope.paths:
-            continue
-        globs = readable_globs(learning.scope.paths)
-        outside = {path: who for path, who in met[learning.id].items() if match_any(globs, path) is None}
-        sessions = {session for who in outside.values() for session in who}
-        if len(sessions) < FEWEST_SESSIONS:
-            continue
-        paths = sorted(outside, key=lambda path: (-len(outside[path]), path))[:MOST_PATHS]
-        folders = dict.fromkeys(f"{folder}/**" if (folder := path.rpartition("/")[0]) else path for path in paths)
-        options = " ".join(f"--path '{glob}'" for glob in folders)
-        reason = (f"What it describes was met in {len(sessions)} sessions in {', '.join(paths)}, outside of its scope: "
-                  f"`orbit learning update {learning.id} {options}` in addition to what it names")  # fmt: skip
-        digest = proposal_digest(learning.path, STRUCTURAL, "scope", *folders)
-        yield Draft(learning.path, STRUCTURAL, f"{learning.id}: its scope is too narrow", reason, (digest,),
-                    (learning.id,), "", learning.id)  # fmt: skip

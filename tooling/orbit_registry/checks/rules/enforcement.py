@@ -1,13 +1,7 @@
 """Checks of records' own checks (10xx); `enforce` finds what they report."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from dataclasses import replace
-
-from orbit_registry.checks.check import Check, Run
-from orbit_registry.checks.context import CheckContext
-from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.checks.check import passed_on
+from orbit_registry.model.diagnostic import Severity
 
 _CODES = (
     ("ORB1001", "invalid-check", Severity.ERROR, "A check in a record can't be used.", "correct the named field"),
@@ -50,14 +44,4 @@ _CODES = (
 )  # fmt: skip
 
 
-def _passing_on(code: str, hint: str) -> Run:
-    def run(context: CheckContext) -> Iterator[Diagnostic]:
-        return (replace(row, hint=row.hint or hint) for row in context.enforced if row.code == code)
-
-    return run
-
-
-CHECKS = tuple(
-    Check(code, name, severity, summary, hint, _passing_on(code, hint))
-    for code, name, severity, summary, hint in _CODES
-)
+CHECKS = tuple(passed_on(*code, lambda context: context.enforced) for code in _CODES)

@@ -1,9 +1,8 @@
 """Checks of files (1xx): the findings of the readers, and folders that no kind has."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from orbit_registry.checks.check import Check, Run, all_checks, check
+from orbit_registry.checks.check import all_checks, check, passed_on
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
@@ -28,18 +27,13 @@ _CODES = (
 )
 
 
-def _passing_on(code: str, hint: str) -> Run:
-    def run(context: CheckContext) -> Iterator[Diagnostic]:
-        problems = (problem for problem in context.problems if problem.code == code)
-        return (replace(problem, hint=problem.hint or hint) for problem in problems)
-
-    return run
-
-
 CHECKS = tuple(
-    Check(code, name, Severity.WARNING if code == "ORB107" else Severity.ERROR, summary, hint, _passing_on(code, hint))
+    passed_on(
+        code, name, Severity.WARNING if code == "ORB107" else Severity.ERROR, summary, hint,
+        lambda context: context.problems,
+    )
     for code, name, summary, hint in _CODES
-)
+)  # fmt: skip
 
 
 @check("ORB111", Severity.WARNING, "move its records into the folder of their kind")

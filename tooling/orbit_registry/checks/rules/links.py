@@ -327,12 +327,9 @@ def inherited_copy(context: CheckContext) -> Iterator[Diagnostic]:
         current, folder = context.copies.get(source.name, copy_digest(())), f"{INHERITED}/{source.name}"
         if current == source.digest:
             continue
+        message = f"{folder} is not the copy of {source.name} that `extends` pins"
         if not source.digest:
             message = f"`extends` names {source.name} and pins no digest"
-        elif source.name not in context.copies:
-            message = f"there is no copy of {source.name} in {folder}"
-        else:
-            message = f"{folder} is not the copy of {source.name} that `extends` pins"
         hint = f"`orbit fleet update {source.name}` fetches the records and pins them"
         position = position_in(text, ("extends", index)) if text is not None else None
         yield inherited_copy.at(Location(CONFIG, position), message, hint=hint)

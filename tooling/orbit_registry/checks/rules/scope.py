@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.scopes import folders_of, literal_prefix, nearest, whole_folder
+from orbit_registry.checks.scopes import folders_of, glob_hint
 from orbit_registry.errors import did_you_mean
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.position import Problem
@@ -17,6 +17,7 @@ from orbit_registry.model.freshness import created_at
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import symbol_glob, symbol_problem
 from orbit_registry.workspace.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
+from orbit_registry.workspace.workspace import CONFIG
 
 if TYPE_CHECKING:
     from orbit_registry.operations.freshness.renames import Renames
@@ -40,7 +41,7 @@ def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
             yield invalid_glob.at(context.at(record, "scope", "paths"), message, hint=hint, record=record)
 
 
-@check("ORB502", Severity.WARNING, "correct the glob, or retire the record when what it was about is gone")
+@check("ORB502", Severity.WARNING, "correct the glob, or retire the record")
 def dead_glob(context: CheckContext) -> Iterator[Diagnostic]:
     """A glob matches no file: the record is never shown for it."""
     report = context.report
@@ -52,7 +53,7 @@ def dead_glob(context: CheckContext) -> Iterator[Diagnostic]:
     for record, paths in scoped:
         for text in report.dead[record.path]:
             where = context.at(record, "scope", "paths", paths.index(text))
-            hint = _moved_to(record, text, renames) or whole_folder(text, folders) or _near(text, folders)
+            hint = _moved_to(record, text, renames) or glob_hint(text, folders, dead_glob.hint)
             yield dead_glob.at(where, f"`{text}` matches no tracked file", hint=hint, record=record)
 
 
@@ -64,14 +65,6 @@ def _moved_to(record: Record, glob: str, renames: Renames | None) -> str | None:
     if record.kind.name == "learning":
         follow = "`orbit learning prune --fix-renames` follows it"
     return f"git saw it move to `{moved}`: {follow}"
-
-
-def _near(glob: str, folders: Mapping[str, list[str]]) -> str | None:
-    near = nearest(literal_prefix(glob), folders)
-    if near is None:
-        return None
-    missing, other = near
-    return f"{missing}; did you mean `{other}`?" if other else f"{missing}; correct the glob, or retire the record"
 
 
 @check("ORB503", Severity.NOTE, "narrow the globs to where the record really helps, or leave it to briefs")
@@ -114,9 +107,6 @@ def invalid_symbol(context: CheckContext) -> Iterator[Diagnostic]:
                     yield invalid_symbol.at(location, f"`{symbol[:80]}` is not a symbol: {problem}", record=record)
 
 
-CONFIG = ".orbit/config.yaml"
-
-
 # Who takes the `#` from the shipped lines of the mapping has not chosen those words: learnings for them may come.
 @check(
     "ORB506",
@@ -128,7 +118,8 @@ def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
     mapping = context.config.raw.get(LEARNINGS, {}).get(MAPPING)
     if not mapping:
         return
-    used = {str(record.data["category"]) for record in context.records if _counts(record.phase, record.data)}
+    open_records = (record for record in context.records if record.phase != "closed")
+    used = {str(record.data["category"]) for record in open_records if "category" in record.data}
     known_names = {GENERAL, *used}.union(*default_mapping().values())
     text = context.text(CONFIG)
     for agent, categories in mapping.items():
@@ -140,7 +131,3 @@ def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
             hint = f"{near}`orbit learning list` shows what there is" if near else None
             message = f"no record has the category `{name}`, which {agent_name(agent)} is mapped to"
             yield unused_category.at(Location(CONFIG, position), message, hint=hint)
-
-
-def _counts(phase: str, data: object) -> bool:
-    return phase != "closed" and isinstance(data, dict) and "category" in data
