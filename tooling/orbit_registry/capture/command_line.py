@@ -27,7 +27,7 @@ from orbit_registry.hook.purpose import (
 
 @cache
 def table(file: str) -> Any:
-    """Return what a file of tables beside this module holds."""
+    """Return the tables in a file of this folder."""
     return load(Path(__file__).with_name(file).read_text("utf-8"))
 
 
