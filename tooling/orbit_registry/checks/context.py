@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
-from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, to_row
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, has_expiry
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record, Source
@@ -36,7 +36,7 @@ from orbit_registry.repository.inherited import copy_digest
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
-from orbit_registry.workspace.cache import FileValue, digest
+from orbit_registry.workspace.cache import FileValue, digest, to_row
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode, inside, is_inside, read_bytes
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspace

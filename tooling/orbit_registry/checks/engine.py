@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import cast
 
 from orbit_registry.checks.check import Announce, run_checks
 from orbit_registry.checks.context import Files, Inputs, collect_inputs, load_context, record_count
 from orbit_registry.errors import OrbitError
-from orbit_registry.model.diagnostic import Diagnostic, Severity, from_row, to_row
+from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.operations.freshness.evaluate import expiring_today
 from orbit_registry.repository.baseline import (
     Baseline,
@@ -24,6 +25,7 @@ from orbit_registry.repository.baseline import (
 )
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import BROKEN
+from orbit_registry.workspace.cache import row_reader, to_row
 from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace, project_path
 
 Fix = bool | str
@@ -162,12 +164,10 @@ def run(
     key = inputs.key
     stored = workspace.cache.recall("check", key)
     if stored is not None:
-        rows, count, base, allowed = stored
-        return Result(tuple(map(from_row, rows)), count, base, tuple(map(from_row, allowed)))
+        return cast("Result", row_reader(Result)(stored))
     result, lasts = run_uncached(inputs)
     if lasts:
-        rows, allowed = [*map(to_row, result.diagnostics)], [*map(to_row, result.allowed)]
-        workspace.cache.remember("check", key, [rows, result.checked_count, result.base, allowed])
+        workspace.cache.remember("check", key, to_row(result))
     return result
 
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.position import Position, Problem
@@ -95,32 +94,6 @@ def from_error(code: str, path: str, error: OrbitError, root: str, record: str |
     message = error.message[match.end() if match is not None else 0 :].replace(f"{root}/", "")
     position = Position(int(match[1]), int(match[2])) if match is not None and match[1] else None
     return Diagnostic(code, Severity.ERROR, message, Location(path, position), error.hint, record)
-
-
-def to_row(diagnostic: Diagnostic) -> list[Any]:
-    """Return a diagnostic as a list that JSON can hold, for caches."""
-    location, *related = map(_location_row, (diagnostic.location, *diagnostic.related))
-    return [
-        diagnostic.code, diagnostic.severity.value, diagnostic.message, location, diagnostic.hint, diagnostic.record,
-        related, diagnostic.fixable, diagnostic.check, diagnostic.allowed,
-    ]  # fmt: skip
-
-
-def from_row(row: Sequence[Any]) -> Diagnostic:
-    """Return the diagnostic that `to_row` wrote."""
-    code, severity, message, position, hint, record, related, fixable, check, allowed = row
-    location, *others = map(_location_from, (position, *related))
-    return Diagnostic(code, Severity(severity), message, location, hint, record, tuple(others), fixable, check, allowed)
-
-
-def _location_row(location: Location) -> list[Any]:
-    position = location.position
-    return [location.path, position.line, position.column] if position is not None else [location.path]
-
-
-def _location_from(row: Sequence[Any]) -> Location:
-    path, *position = row
-    return Location(path, Position(*position) if position else None)
 
 
 def envelope(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.model.diagnostic import from_row, to_row
+from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.registry import Registry
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.site.output import (
@@ -23,6 +23,7 @@ from orbit_registry.site.output import (
 )
 from orbit_registry.site.stamps import inputs_of, stamp_of, stamps_of, untracked_files, without_records
 from orbit_registry.site.urls import site_address
+from orbit_registry.workspace.cache import row_reader, to_row
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.trusted_commands import allowed, forced_by_environment, refusal_reason
 
@@ -65,7 +66,7 @@ def _previous_result(registry: Registry, out: Path, row: Mapping[str, Any] | Non
         return None
     if row["strays"] is not None and row["strays"] != untracked_files(registry.workspace, out):
         return None
-    diagnostics = tuple(map(from_row, row["diagnostics"]))
+    diagnostics = tuple(map(row_reader(Diagnostic), row["diagnostics"]))
     return SiteResult(out, row["pages"], 0, row["files"], 0, diagnostics, 0.0, row["config"], stamps=row["stamps"])
 
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orbit_registry.model.diagnostic import Diagnostic, from_row, to_row
+from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.site.output import Output
 from orbit_registry.site.sitemap import Question, SiteMap
-from orbit_registry.workspace.cache import Cache
+from orbit_registry.workspace.cache import Cache, row_reader, to_row
 
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=True, default=str).encode
 
@@ -60,7 +60,7 @@ class PageCache:
             questions, problems = [*self.site.questions], [*map(to_row, content.diagnostics)]
             entry = _as_stored([key, self._answers(questions), questions, content.value, problems])
         self._entries[path] = entry
-        self.diagnostics += map(from_row, entry[4])
+        self.diagnostics += map(row_reader(Diagnostic), entry[4])
         return entry[3]
 
     def value(self, name: str, inputs: object, make: Callable[[], Any]) -> Any:

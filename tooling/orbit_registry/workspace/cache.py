@@ -10,6 +10,7 @@ import weakref
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast, get_args, get_origin, get_type_hints
@@ -258,6 +259,8 @@ def row_reader(kind: Hashable) -> Callable[[Any], Any]:
     if is_dataclass(kind):
         readers = [row_reader(part) for part in get_type_hints(kind).values()]
         return lambda row: cast("Any", kind)(*[read(part) for read, part in zip(readers, row, strict=True)])
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind
     read = next((row_reader(cast("Hashable", part)) for part in get_args(kind) if is_dataclass(part)), None)
     if get_origin(kind) is tuple:
         return lambda rows: tuple(rows if read is None else map(read, rows))
