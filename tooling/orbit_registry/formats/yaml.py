@@ -7,7 +7,7 @@ slower, and its import costs more than reading a hundred records.
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import ryaml
 
@@ -68,17 +68,14 @@ def _beyond_json(value: object) -> tuple[object, ...] | None:
     return None
 
 
-def position_of(text: str, pointer: Sequence[str | int]) -> Position:
+def position_of(text: str, pointer: Pointer) -> Position:
     """Return the position of the value at `pointer`: of its key in a mapping, of itself in a list."""
-    from orbit_registry.formats.yaml_nodes import place_of
-
-    return place_of(text, pointer)
-
-
-def position_in(text: str, pointer: Pointer) -> Position:
-    """Return the position of the value at `pointer`, as `position_of` does, but quickly for block style."""
     position = _by_lines(text, pointer) if pointer else Position(1)
-    return position or position_of(text, pointer)
+    if position is None:
+        from orbit_registry.formats.yaml_nodes import place_of
+
+        return place_of(text, pointer)
+    return position
 
 
 def _by_lines(text: str, pointer: Pointer) -> Position | None:
