@@ -174,6 +174,11 @@ def _as_live(record: Record) -> Record:
     return record if live_status is None else replace(record, data={**record.data, "status": live_status})
 
 
+def live_since(record: Record) -> float:
+    """Return since when a record was live by its dates, in seconds since 1970; infinity if it states none."""
+    return _begin(record)[0]
+
+
 def _begin(record: Record) -> tuple[float, str]:
     """Return since when a record was live, and the field that says so; of a bare day its end."""
     for name in ACCEPTED:
@@ -193,7 +198,7 @@ def _end(record: Record, by_id: Mapping[str, Record]) -> float:
     successors = [by_id[record_id] for record_id in record.superseded_by if record_id in by_id]
     starts = [start for start, field in map(_begin, successors) if field != _NONE]
     changed = _time(record.text("updated_at"))
-    start = _begin(record)[0]
+    start = live_since(record)
     return max(start, min([*starts, *([changed] if changed is not None else [])], default=start))
 
 

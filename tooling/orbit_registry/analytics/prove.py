@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from orbit_registry.analytics.figures import Share
-from orbit_registry.analytics.history import Step, Version, history_by_dates
+from orbit_registry.analytics.history import live_since
 from orbit_registry.analytics.replay import NameResolver
 from orbit_registry.capture.transcripts import ids_in
 from orbit_registry.errors import UsageError
@@ -249,14 +249,13 @@ class _Prover:
         """Ask with the subject of each commit that names a record which was there before."""
         related: list[Sequence[bool]] = []
         prompts: list[Sequence[bool]] = []
-        past = history_by_dates(self._newest[: self.proof.commits], [(record, False) for record in self._records])
-        for position, step in enumerate(past.steps):
-            subject = step.commit.message.partition("\n")[0]
+        for position, commit in enumerate(self._newest[: self.proof.commits]):
+            subject = commit.message.partition("\n")[0]
             text = " ".join(word for word in subject.split() if not self._names.cited(word))
-            right = self._named_before(step, past.versions) if Query(text).words else frozenset()
+            right = self._named_before(commit) if Query(text).words else frozenset()
             if not right:
                 continue
-            logged = [*self._git.of_files(step.commit.files, position), *self._git.with_words(text, position)]
+            logged = [*self._git.of_files(commit.files, position), *self._git.with_words(text, position)]
             by_git, texts = self._git.uids(logged), self._fts.search(text, FIRST)
             by_hook = self._shown(self._hook("UserPromptSubmit", prompt=text))
             related.append(_reached(right, self._found(text), by_git, texts))
@@ -309,13 +308,10 @@ class _Prover:
     def _found(self, text: str) -> list[str]:
         return [hit.record.uid for hit in self._searcher.search(Query(text, limit=FIRST)).hits]
 
-    def _named_before(self, step: Step, versions: Sequence[Version]) -> frozenset[str]:
-        cited = self._live.intersection(self._names.cited(step.commit.message))
-        there = (
-            version.record for number, version in enumerate(versions if cited else ()) if step.standing >> number & 1
-        )
-        cited_records = (record for record in there if record is not None and record.uid in cited)
-        return frozenset(record.uid for record in cited_records if not _touches(step.commit, record))
+    def _named_before(self, commit: Commit) -> frozenset[str]:
+        cited = self._live.intersection(self._names.cited(commit.message))
+        there = (record for record in self._records if record.uid in cited and live_since(record) < commit.at)
+        return frozenset(record.uid for record in there if not _touches(commit, record))
 
     def _sample(self, name: str, cases: Mapping[str, Item], most: int) -> list[str]:
         names = sorted(cases)

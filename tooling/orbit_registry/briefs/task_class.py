@@ -7,11 +7,11 @@ a question taken for work on code shows the wrong records.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from orbit_registry.errors import ProgramError, UsageError
 from orbit_registry.formats.position import YamlProblemError
@@ -89,9 +89,10 @@ def classify(text: str) -> TaskClass:
             if request:
                 _weigh_part(phrase[len(phrase) - len(request) :], request, requested, is_question, evidence)
     padded = f" {' '.join(_WORD.findall(plain.lower()))} "
-    for name, weight, words in _words().phrases:
-        if f" {words} " in padded:
-            evidence.add(name, weight, f"says `{words}`")
+    for phrase in _words()["phrases"]:
+        for words in phrase["words"]:
+            if f" {words} " in padded:
+                evidence.add(phrase["class"], phrase["weight"], f"says `{words}`")
     return evidence.opinion()
 
 
@@ -123,39 +124,19 @@ class _Evidence:
         return TaskClass(order[0], first / (first + second + 1), reasons)
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    requests: Sequence[str]
-    fillers: Sequence[str]
-    labels: Mapping[str, Name]
-    verbs: Mapping[str, str]
-    code: frozenset[str]
-    prose: frozenset[str]
-    here: Sequence[str]
-    questions: Sequence[tuple[str, str]]
-    phrases: Sequence[tuple[Name, float, str]]
-    not_places: frozenset[str]
-    general: frozenset[str]
-
-
 @cache
-def _words() -> _Words:
+def _words() -> Mapping[str, Any]:
+    """Return the tables of task_class.yaml: openings by length, nouns with their endings, labels and verbs by word."""
     data = load(Path(__file__).with_name("task_class.yaml").read_text(encoding="utf-8"))
     assert isinstance(data, dict)
-    questions = [(words, name) for name, entries in data["questions"].items() for words in entries]
-    return _Words(
-        sorted(data["requests"], key=len, reverse=True),
-        sorted(data["fillers"], key=len, reverse=True),
-        {word: name for name, entries in data["labels"].items() for word in entries},
-        {verb: name for name, entries in data["verbs"].items() for verb in entries},
-        frozenset(_endings(data["code_nouns"])),
-        frozenset(_endings(data["prose_nouns"])),
-        tuple(data["here"]),
-        sorted(questions, key=lambda question: -len(question[0])),
-        [(phrase["class"], float(phrase["weight"]), words) for phrase in data["phrases"] for words in phrase["words"]],
-        frozenset(data["not_places"]),
-        frozenset(_endings(data["general_nouns"])),
-    )
+    for name in ("requests", "fillers"):
+        data[name].sort(key=len, reverse=True)
+    for name in ("code_nouns", "prose_nouns", "general_nouns"):
+        data[name] = frozenset(_endings(data[name]))
+    for name in ("labels", "verbs", "questions"):
+        data[name] = {word: meaning for meaning, words in data[name].items() for word in words}
+    data["questions"] = sorted(data["questions"].items(), key=lambda question: -len(question[0]))
+    return data
 
 
 def _endings(words: Iterable[str]) -> Iterator[str]:
@@ -170,7 +151,7 @@ def _weigh_label(text: str, evidence: _Evidence) -> str:
     match = _LABEL.match(text)
     if match is None:
         return text
-    name = _words().labels.get(match[1].strip().lower())
+    name = _words()["labels"].get(match[1].strip().lower())
     if name is not None:
         evidence.add(name, 4, f"the title begins with `{match[1].strip()}:`")
     elif len(match[1].split()) > 3:
@@ -180,7 +161,7 @@ def _weigh_label(text: str, evidence: _Evidence) -> str:
 
 def _stripped(text: str) -> tuple[str, bool]:
     words = _words()
-    openings = [*dict.fromkeys(words.requests, True).items(), *dict.fromkeys(words.fillers, False).items()]
+    openings = [*dict.fromkeys(words["requests"], True).items(), *dict.fromkeys(words["fillers"], False).items()]
     requested = False
     while opening := next(((start, request) for start, request in openings if _begins(text, start)), None):
         text, requested = _after(text, opening[0]), requested or opening[1]
@@ -199,16 +180,16 @@ def _weigh_part(part: str, text: str, requested: bool, is_question: bool, eviden
     for start in _NEGATIONS:
         if _begins(text, start):
             verb = _first(_after(text, start))
-            if _words().verbs.get(verb) in (CODE_GEN, "either"):
+            if _words()["verbs"].get(verb) in (CODE_GEN, "either"):
                 evidence.add(CODE_GEN, -4, f"`{start} {verb}` rules it out")
             return
     if not requested:
-        for start, name in _words().questions:
+        for start, name in _words()["questions"]:
             if _begins(text, start) and (is_question or name != "unknown" or start in _OPEN):
                 _weigh_question(part, text, start, name, evidence)
                 return
     verb = _first(text)
-    kind = _words().verbs.get(verb)
+    kind = _words()["verbs"].get(verb)
     if kind is None and requested:
         code, prose = _nearest_noun(part, far=False)
         if code or prose:
@@ -264,7 +245,7 @@ def _weigh_request(part: str, object_text: str, verb: str, kind: str, evidence: 
 
 def _nearest_noun(text: str, far: bool = True) -> tuple[str, str]:
     """Of nouns in a row the last decides: an email validator is code, a test plan is prose."""
-    words = _words()
+    prose_nouns = _words()["prose_nouns"]
     raw_words = text.split()
     for index, raw in enumerate(raw_words):
         word = raw.strip(_MARKS).lower()
@@ -275,18 +256,18 @@ def _nearest_noun(text: str, far: bool = True) -> tuple[str, str]:
             ending = point.rpartition(".")[2].lower()
             is_prose = ending in _PROSE_FILES or point.lower().startswith("docs/")
             return ("", _CODE_POINTER) if is_prose else (_CODE_POINTER, "")
-        if word in words.prose or _code(word):
+        if word in prose_nouns or _code(word):
             for following in raw_words[index + 1 :]:
                 name = following.lower().strip(_MARKS)
-                if raw[-1:] in _MARKS or not (name in words.prose or _code(name)):
+                if raw[-1:] in _MARKS or not (name in prose_nouns or _code(name)):
                     break
                 raw, word = following, name
-            return ("", word) if word in words.prose else (_code(word), "")
+            return ("", word) if word in prose_nouns else (_code(word), "")
     return "", ""
 
 
 def _code(word: str) -> str:
-    return next((piece for piece in (word, *word.split("-")) if piece in _words().code), "")
+    return next((piece for piece in (word, *word.split("-")) if piece in _words()["code_nouns"]), "")
 
 
 def _is_here(part: str, text: str) -> str:
@@ -295,19 +276,19 @@ def _is_here(part: str, text: str) -> str:
     if pointer:
         return f" about {_CODE_POINTER}"
     padded = f" {' '.join(_WORD.findall(text))} "
-    for words in _words().here:
+    for words in _words()["here"]:
         if f" {words} " in padded:
             return f" about `{words}`"
     for article in _ARTICLE.finditer(padded):
         for word in article[1].split():
-            if word in _words().code and word not in _words().general:
+            if word in _words()["code_nouns"] and word not in _words()["general_nouns"]:
                 return f" about the {word}"
     return ""
 
 
 def _code_pointer(part: str) -> str:
     mentions = (match[0] for form in (_PATH, _NAME) for match in form.finditer(part))
-    return next((word for word in mentions if word.lower().strip("./") not in _words().not_places), "")
+    return next((word for word in mentions if word.lower().strip("./") not in _words()["not_places"]), "")
 
 
 LARGEST = 1_000_000  # bytes of a task file

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.check import Announce, check_of, run_checks
-from orbit_registry.checks.context import CheckContext, collect_inputs, load_context
+from orbit_registry.checks.context import collect_inputs, load_context
 from orbit_registry.errors import RefusedError
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.adoption import backfill, importer, plan_adoption
@@ -30,17 +30,18 @@ class AppliedFixes:
 
 
 def apply_fixes(
-    workspace: Workspace, against: str | None, is_selected: Callable[[Diagnostic], bool], authority: str | None,
-    announce: Announce, *, dry_run: bool,
+    workspace: Workspace, diagnostics: Sequence[Diagnostic], against: str | None,
+    is_selected: Callable[[Diagnostic], bool], authority: str | None, announce: Announce, *, dry_run: bool,
 ) -> AppliedFixes:  # fmt: skip
     """Fix what can be, one fix a file and round; `authority` decides where record and document differ."""
     applied = AppliedFixes()
-    for diagnostic in _fixable(workspace, against, is_selected, authority)[1]:
-        if diagnostic.code == UNFINISHED:
+    for diagnostic in diagnostics:
+        if diagnostic.code == UNFINISHED and is_selected(diagnostic):
             announce(diagnostic, ())
             applied.done.append(diagnostic)
     with nullcontext() if dry_run else writing(workspace):  # which ends every unfinished step
-        context, fixable = _fixable(workspace, against, is_selected, authority)
+        context = replace(load_context(collect_inputs(workspace, against, datetime.now(UTC))), authority=authority)
+        fixable = [diagnostic for diagnostic in run_checks(context) if diagnostic.fixable and is_selected(diagnostic)]
         touched: set[str] = set()
         for diagnostic in fixable:
             check = check_of(diagnostic.code)
@@ -77,10 +78,3 @@ def _adopt(
         applied.refused |= dict.fromkeys(unrecorded, f"{error.message}; {error.hint}")
         return
     applied.done += unrecorded if is_adopted else ()
-
-
-def _fixable(
-    workspace: Workspace, against: str | None, is_selected: Callable[[Diagnostic], bool], authority: str | None
-) -> tuple[CheckContext, list[Diagnostic]]:
-    context = replace(load_context(collect_inputs(workspace, against, datetime.now(UTC))), authority=authority)
-    return context, [diagnostic for diagnostic in run_checks(context) if diagnostic.fixable and is_selected(diagnostic)]

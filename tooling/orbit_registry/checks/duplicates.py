@@ -97,7 +97,8 @@ def near_duplicates_of_all(
     neighbours = []
     for new, words, scores in zip(news, wordings, _scores(workspace, texts, wordings), strict=True):
         letters, apart, near, cut = normalised(words), _apart(new), [], Words.of(words)
-        for path, score in {**_of_rejected_titles(compared, new), **scores}.items():
+        titled = _of_rejected_titles(compared, new)
+        for path, score in {**titled, **scores}.items():
             record = by_path[path]
             is_exact = normalised(texts[path]) == letters
             if record.uid == new.uid or (_is_named(record, apart) and not (is_exact and record.is_rejected)):
@@ -105,7 +106,7 @@ def near_duplicates_of_all(
             differs = None if is_exact else contrast(cut, words_of(path))
             limit = min(upper, workspace.config.duplicates["error"]) if record.is_rejected else upper
             is_refused = score >= limit and not is_apart(differs)
-            is_duplicate = is_exact or is_refused or path in _of_rejected_titles([record], new)
+            is_duplicate = is_exact or is_refused or path in titled
             near.append(Neighbour(record, score, is_exact, differs, is_duplicate))
         near.sort(key=lambda neighbour: (not neighbour.is_exact, -neighbour.score, neighbour.record.sort_key))
         neighbours.append(near)

@@ -87,7 +87,7 @@ def gate(
             break
         from orbit_registry.checks.autofix import apply_fixes
 
-        fixes = apply_fixes(workspace, against, selected, authority, announce, dry_run=dry_run)
+        fixes = apply_fixes(workspace, result.diagnostics, against, selected, authority, announce, dry_run=dry_run)
         refused |= {_subject(diagnostic): reason for diagnostic, reason in fixes.refused.items()}
         if dry_run or not fixes.done:
             break
