@@ -1,16 +1,17 @@
 """A real browser for tests: it opens pages of a site and keeps what their console said and whom they asked."""
 
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize, sync_playwright
-
-from orbit_registry.site.serve import SiteServer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
@@ -82,8 +83,17 @@ def tab(browser: Browser, *, scripts: bool = True) -> Iterator[Tab]:
     context.close()
 
 
+class Silent(SimpleHTTPRequestHandler):
+    """Answers with files, without a word."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing of requests."""
+
+
 @contextmanager
 def served(site: Path) -> Iterator[str]:
-    server = SiteServer(site, 0)
-    yield server.url
-    server.close()
+    """Yield the address of a folder that a plain server serves."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=str(site))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()

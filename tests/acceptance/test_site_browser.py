@@ -190,6 +190,14 @@ def test_an_index_is_filtered_by_keyboard(home: str, tab: Tab) -> None:
     assert tab.console == []
 
 
+@pytest.mark.parametrize("url", ["adrs/ADR-0001/", "adrs/timeline/", "404.html"])
+def test_the_first_link_skips_to_the_content(home: str, tab: Tab, url: str) -> None:
+    page = tab.go(home + url)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#orbit-content")).to_be_focused()
+
+
 def test_the_timeline_is_walked_by_keyboard(home: str, tab: Tab) -> None:
     page = tab.go(f"{home}adrs/timeline/")
     tab_to(page, ".orbit-columns a")

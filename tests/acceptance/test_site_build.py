@@ -74,6 +74,19 @@ def test_a_built_site_is_not_a_source(git_repo: Path) -> None:
     assert places == {"docs"}
 
 
+def test_a_title_is_plain_text_where_nothing_draws_its_marks(git_repo: Path) -> None:
+    write(git_repo, "docs/adr/0001-keep.md", "# 1. Keep `time` in **one** *place*\n\n## Status\n\nAccepted\n")
+    setup_workspace(git_repo, load_kinds())
+    import_from(git_repo, start=git_repo)
+    build(git_repo, git_repo / "site")
+    page = (git_repo / "site/adrs/ADR-0001/index.html").read_text("utf-8")
+    head, titles = page[: page.index("</head>")], (git_repo / "site/search/titles.json").read_text("utf-8")
+    assert "Keep <code>time</code> in <strong>one</strong> <em>place</em></h1>" in page
+    assert head.count("Keep time in one place") >= 3  # title, preview, JSON-LD
+    assert "Keep time in one place" in titles
+    assert not any(mark in head + titles for mark in ("`time`", "*one*", "*place*"))
+
+
 def test_what_has_no_content_is_nowhere(demo: tuple[Path, Path, SiteResult]) -> None:
     _, out, _ = demo
     empty = ("failures", "proposals", "resources", "retros", "rules", "query")
@@ -238,6 +251,7 @@ def fetch(url: str, host: str | None = None) -> tuple[int, str]:
 def test_a_server_answers_this_machine_alone(demo: tuple[Path, Path, SiteResult]) -> None:
     _, out, _ = demo
     server = SiteServer(out, 0)
+    server.start()
     try:
         assert "http://127.0.0.1:" in server.url
         assert "Store sessions in files" in fetch(f"{server.url}adrs/ADR-0002/")[1]
@@ -252,6 +266,7 @@ def test_a_server_answers_this_machine_alone(demo: tuple[Path, Path, SiteResult]
 def test_a_browser_that_leaves_is_no_news(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "large.bin").write_bytes(bytes(64 * 1024 * 1024))
     server = SiteServer(tmp_path, 0)
+    server.start()
     try:
         with socket.create_connection(("127.0.0.1", int(server.url.rstrip("/").rpartition(":")[2]))) as connection:
             connection.sendall(b"GET /large.bin HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")

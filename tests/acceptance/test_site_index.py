@@ -15,7 +15,6 @@ from tests.acceptance.site_cases import copied
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
-from orbit_registry.site.serve import SiteServer
 
 Look = Callable[[str], tuple[str, str]]
 ROW = re.compile(r'<tr class="orbit-row-[a-z]+">(.*?)</tr>', re.DOTALL)
@@ -28,9 +27,8 @@ def site(synthetic_site: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def served(synthetic_site: Path) -> Iterator[str]:
-    server = SiteServer(synthetic_site, 0)
-    yield server.url
-    server.close()
+    with browsing.served(synthetic_site) as url:
+        yield url
 
 
 def rows(html: str) -> list[list[str]]:
@@ -100,11 +98,8 @@ def test_an_index_says_how_often_a_record_is_cited(look: Look, demo_site: DemoSi
     assert any(cited.values())
     html = (site / "adrs/index.html").read_text("utf-8")
     assert {row[0]: row[-1] for row in rows(html)} == cited
-    server = SiteServer(site, 0)
-    try:
-        dom, _ = look(f"{server.url}adrs/?find=a")
-    finally:
-        server.close()
+    with browsing.served(site) as url:
+        dom, _ = look(f"{url}adrs/?find=a")
     assert {row[0]: row[-1] for row in rows(dom)} == cited
 
 

@@ -31,7 +31,6 @@ from orbit_registry.site.build import build_site
 from orbit_registry.site.config import overrides
 from orbit_registry.site.search_data import LONGEST_LEAD, lead, packed, titles
 from orbit_registry.site.search_data import words as words_of
-from orbit_registry.site.serve import SiteServer
 
 ROOT = Path(__file__).parents[2]
 Look = Callable[[str], tuple[str, str]]
@@ -77,16 +76,13 @@ def test_an_entry_of_a_log_is_found_once(tmp_path: Path) -> None:
 
 
 def test_words_are_found_by_stem_not_by_part(look: Look, demo_site: DemoSite) -> None:
-    server = SiteServer(demo_site(), 0)  # ADR-0002: Store sessions in files
-    try:
-        hits = {}
+    hits = {}
+    with served(demo_site()) as url:  # ADR-0002: Store sessions in files
         for query in ("stored session", "session fil", "essio", "fil sessio", "ADR-0002", "2", "#0002"):
-            dom, _ = look(f"{server.url}?q={quote(query)}")
+            dom, _ = look(f"{url}?q={quote(query)}")
             hits[query] = re.findall(r'<a class="orbit-hit" href="[^"]*/(ADR-\d+)/"', dom)
             assert (hits[query][:1] == ["ADR-0002"]) is (query != "essio"), hits
-        assert hits["essio"] == []
-    finally:
-        server.close()
+    assert hits["essio"] == []
 
 
 def test_the_browser_splits_texts_as_orbit_search_does(browser: Browser, tmp_path: Path) -> None:

@@ -75,9 +75,7 @@ def test_a_page_of_lists_becomes_its_markdown(html: str, markdown: str) -> None:
     assert markdown_of(html, str.upper) == markdown
 
 
-@pytest.mark.parametrize(
-    "text", ["# a", "- a", "1) a", "===", "<b>a</b>", "&amp;", "`a`", "__a__", "~~a~~", "[a](b)"]
-)
+@pytest.mark.parametrize("text", ["# a", "- a", "1) a", "===", "<b>a</b>", "&amp;", "`a`", "__a__", "~~a~~", "[a](b)"])
 def test_text_of_a_page_stays_text(text: str) -> None:
     written = markdown_of(f"<p>{text.replace('&', '&amp;').replace('<', '&lt;')}</p>", str)
     html = MarkdownIt("gfm-like", {"linkify": False}).render(written)

@@ -96,6 +96,7 @@ def test_ordinary_prose_is_kept() -> None:
         ("Adopt it **later**, not now", "Adopt it <strong>later</strong>, not now"),
         ("Refuse (supersedes [0133](0133-lever.md))", "Refuse (supersedes 0133)"),
         ("[<b>](javascript:x)", "&lt;b&gt;"),
+        ("Say *why*, in *.md and **/*.py files", "Say <em>why</em>, in *.md and **/*.py files"),
         ("2 ** 3 ** 4, a[0](x y)", "2 ** 3 ** 4, a[0](x y)"),
         ("Call handlers[event](payload) once, ![a](b)", "Call handlers[event](payload) once, ![a](b)"),
     ],

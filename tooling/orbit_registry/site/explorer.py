@@ -19,7 +19,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import status_css
+from orbit_registry.site.words import status_css, title_of
 
 PAGE, DATA = "paths/", "paths.json"
 SCRIPT = "assets/orbit/explorer.js"
@@ -62,7 +62,7 @@ def _form(text: str) -> list[Any] | None:
 def _row(record: Record, globs: Sequence[str]) -> dict[str, object]:
     return {
         "id": record.id,
-        "title": record.title,
+        "title": title_of(record),
         "url": url_of(record),
         "word": record.status.word,
         "css": status_css(record.status),

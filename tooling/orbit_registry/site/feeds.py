@@ -10,6 +10,7 @@ from uuid import UUID
 
 from orbit_registry.model.record import Record
 from orbit_registry.site.sitemap import url_of
+from orbit_registry.site.words import title_of
 
 ATOM, JSON_FEED = "feed.xml", "feed.json"
 
@@ -77,7 +78,7 @@ def json_feed(some: Sequence[Record], title: str, base_url: str | None, lead_of:
 
 
 def _title(record: Record) -> str:
-    return f"{record.id}: {record.title}"
+    return f"{record.id}: {title_of(record)}"
 
 
 def _summary(record: Record, lead_of: LeadOf) -> str:

@@ -54,6 +54,7 @@ from orbit_registry.site.twins import (
 )
 from orbit_registry.site.urls import document_url, file_of, linked, relative
 from orbit_registry.site.views import Relations, card_html, cited_urls, document_view, listing, record_view
+from orbit_registry.site.words import title_of
 from orbit_registry.snapshot.references import References
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
@@ -321,9 +322,9 @@ class Expansion:
         content += self._cards(content, url)
         toc = contents_html(prose.headings)
         description = description_of(record, text.text)
-        data = self._described(url, record.title, description, record)
+        data = self._described(url, title_of(record), description, record)
         html = self._shell(record.kind, url.count("/")).page(
-            url, f"{record.id} {record.title}", content, toc, self.base_url, description, data
+            url, f"{record.id} {title_of(record)}", content, toc, self.base_url, description, data
         )
         facts = facts_of(content, url)
         value = [sorted(facts.ids), list(facts.targets), list(facts.foreign), description]

@@ -7,6 +7,7 @@ from html import escape
 
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import MirroredDocument
+from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import OVERVIEW, folder_anchor, url_of
 from orbit_registry.site.urls import legacy_url, record_url, relative
 
@@ -66,7 +67,7 @@ def _redirect(head: str, name: str, url: str, record: Record, base_url: str | No
     canonical = escape(base_url.rstrip("/") + "/" + url_of(record)) if base_url else target
     title = f"{escape(name)} is now {escape(record.id)}"
     links = f'<link rel="canonical" href="{canonical}">{_NO_INDEX}{_ONWARD.format(target)}'
-    return _page(head, title, links, f'<p>{title}: <a href="{target}">{escape(record.title)}</a></p>')
+    return _page(head, title, links, f'<p>{title}: <a href="{target}">{headline(record.title)}</a></p>')
 
 
 def folder_pages(
@@ -98,7 +99,7 @@ def _folder(head: str, url: str, anchor: str) -> str:
 
 def _choice(head: str, name: str, url: str, records: Sequence[Record]) -> str:
     items = "".join(
-        f'<li><a href="{escape(relative(url, url_of(record)))}">{escape(record.id)}</a> {escape(record.title)}</li>'
+        f'<li><a href="{escape(relative(url, url_of(record)))}">{escape(record.id)}</a> {headline(record.title)}</li>'
         for record in records
     )
     body = f"<h1>{escape(name)} means {len(records)} records</h1><ul>{items}</ul>"

@@ -17,9 +17,10 @@ from urllib.parse import urlsplit
 import nh3
 
 _MARKED = re.compile(
-    r"`([^`]{1,200})`|(?<![\w!])\[([^\[\]`]{1,200})\]\([^()\s]{1,300}\)|\*\*(?=\S)([^*`]{1,200})(?<=\S)\*\*"
+    r"`([^`]{1,200})`|(?<![\w!])\[([^\[\]`]{1,200})\]\([^()\s]{1,300}\)"
+    r"|\*\*(?=\S)([^*`]{1,200})(?<=\S)\*\*|(?<![\w*/])\*(?=\w)([^*`]{1,200})(?<=\w)\*(?![\w*/])"
 )
-"""Code, a link and strong text in one line."""
+"""Code, a link, strong and stressed text in one line."""
 
 _TAGS = {
     *("a", "abbr", "article", "aside", "b", "blockquote", "br", "caption", "code", "dd", "del", "details", "div", "dl"),
@@ -57,10 +58,16 @@ def headline(text: str) -> str:
     """Return one line of a record as HTML: escaped, with code, strong text, and the words alone of links."""
 
     def html(marked: re.Match[str]) -> str:
-        code, words, strong = marked.groups()
-        return words or (f"<code>{code}</code>" if code else f"<strong>{strong}</strong>")
+        code, words, strong, stressed = marked.groups()
+        tag = "code" if code else "strong" if strong else "em"
+        return words or f"<{tag}>{code or strong or stressed}</{tag}>"
 
     return _MARKED.sub(html, escape(text, quote=False))
+
+
+def unmarked(text: str) -> str:
+    """Return one line of a record as plain text, without the marks that `headline` draws."""
+    return _MARKED.sub(lambda marked: next(filter(None, marked.groups())), text)
 
 
 def clean(html: str) -> str:

@@ -14,8 +14,9 @@ from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.model.record import Record
 from orbit_registry.search.index import Counts, counts_of, norm_of
 from orbit_registry.search.text import stem
+from orbit_registry.site.sanitize import unmarked
 from orbit_registry.site.sitemap import url_of
-from orbit_registry.site.words import status_css
+from orbit_registry.site.words import status_css, title_of
 
 TITLES, WORDS = "search/titles.json", "search/words.json"
 """What the box reads when it gets the focus, and what it reads at the first key."""
@@ -35,7 +36,7 @@ _MARKS = re.compile(
 
 def description_of(record: Record, prose: str) -> str:
     """Return a record in one sentence, as those who list pages show it: its summary, else how its prose begins."""
-    return record.text("summary") or lead(prose) or record.title
+    return unmarked(record.text("summary") or "") or lead(prose) or title_of(record)
 
 
 class Section(NamedTuple):
@@ -80,7 +81,7 @@ def titles(records: Sequence[Record], successors: Callable[[Record], Sequence[Re
         look = (status.word, status_css(status), folder, status.searched, record.phase == "closed")
         heirs = [numbers[later.path] for later in successors(record) if later.path in numbers]
         url = url_of(record)
-        row: list[object] = [record.id, record.title, looks.setdefault(look, len(looks)), heirs, url]
+        row: list[object] = [record.id, title_of(record), looks.setdefault(look, len(looks)), heirs, url]
         del row[5 if url != f"{folder}{record.id}/" else 4 if heirs else 3 :]
         rows.append(row)
     keys = ("word", "css", "folder", "searched", "closed")

@@ -70,7 +70,7 @@ class _Live:
 class _Handler(SimpleHTTPRequestHandler):
     """Answers with files of the site; only a request to this machine's own name is answered."""
 
-    def __init__(self, live: _Live | None, *arguments: Any, **options: Any) -> None:
+    def __init__(self, live: _Live, *arguments: Any, **options: Any) -> None:
         self._live = live
         super().__init__(*arguments, **options)
 
@@ -78,20 +78,17 @@ class _Handler(SimpleHTTPRequestHandler):
         if not self._is_local():
             return
         path = urlsplit(self.path).path
-        if self._live is None:
-            super().do_GET()
-        elif path == f"{LIVE}live.js":
+        if path == f"{LIVE}live.js":
             self._answer(_SCRIPT.encode(), "text/javascript")
         elif path.startswith(LIVE):
             self._answer(self._live.after(path.removeprefix(LIVE)).encode(), "text/plain")
-        elif not self._answered_with_page(path, self._live):
+        elif not self._answered_with_page(path):
             super().do_GET()
 
-    def _answered_with_page(self, path: str, live: _Live) -> bool:
+    def _answered_with_page(self, path: str) -> bool:
         """Answer with a page that asks for later builds, the 404 page included; False for another file."""
-        script = (
-            f'<script src="{LIVE}live.js" data-build="{live.build}" data-message="{escape(live.message)}"></script>'
-        )
+        build, message = self._live.build, escape(self._live.message)
+        script = f'<script src="{LIVE}live.js" data-build="{build}" data-message="{message}"></script>'
         file = Path(self.translate_path(path + ("index.html" if path.endswith("/") else "")))
         status = 200
         if not file.exists():  # the page may come back, and reloads then
@@ -151,21 +148,16 @@ class _Quiet(ThreadingHTTPServer):
 
 
 class SiteServer:
-    """A running server of one folder; `close` ends it. Pages of a `live` one wait for `reload`.
+    """A server of one folder: `start` has it answer, `close` ends it. Open pages wait for `reload`."""
 
-    One that is not `started` yet has its port, and answers once `start` is called.
-    """
-
-    def __init__(self, folder: Path, port: int, *, live: bool = False, started: bool = True) -> None:
-        self._live = _Live() if live else None
+    def __init__(self, folder: Path, port: int) -> None:
+        self._live = _Live()
         try:
             self._server = _Quiet((HOST, port), partial(_Handler, self._live, directory=str(folder)))
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise UsageError(f"can't serve at port {port}: {reason}", hint="`--port 0` takes any free one") from None
-        self._thread: threading.Thread | None = None
-        if started:
-            self.start()
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
     def url(self) -> str:
@@ -174,18 +166,16 @@ class SiteServer:
 
     def start(self) -> None:
         """Answer from now on."""
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
     def reload(self, message: str = "") -> None:
         """Have open pages load themselves again, and say what went wrong."""
-        if self._live is not None:
-            self._live.announce(message)
+        self._live.announce(message)
 
     def close(self) -> None:
         """Stop serving."""
         self.reload()  # ends the waiting requests
-        if self._thread is not None:
+        if self._thread.is_alive():
             self._server.shutdown()
             self._thread.join()
         self._server.server_close()
@@ -197,7 +187,7 @@ def serve_site(
 ) -> None:  # fmt: skip
     """Build the site, serve it at 127.0.0.1, and build it again whenever something changed, until Ctrl-C or `stop`."""
     folder = out or registry.workspace.cache_folder / CACHE / "served"
-    server = SiteServer(folder, port, live=True, started=False)  # a build may take long: a taken port is said before it
+    server = SiteServer(folder, port)  # a build may take long: a taken port is said before it
     try:
         watch = _Watch(registry, folder, server, say)
         watch.begin(progress)

@@ -6,7 +6,7 @@ from html import escape
 
 from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
-from orbit_registry.site.sanitize import headline
+from orbit_registry.site.sanitize import headline, unmarked
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 
@@ -17,6 +17,11 @@ PHASES = ("live", "pending", "closed")  # the order of phases in lists
 def status_css(status: Status) -> str:
     """Return the CSS classes of a status: its phase, then its name."""
     return f"orbit-{status.phase} orbit-status-{status.name}"
+
+
+def title_of(record: Record) -> str:
+    """Return a record's title as plain text, where nothing draws its code and strong words."""
+    return unmarked(record.title)
 
 
 def date_of(record: Record) -> str:
