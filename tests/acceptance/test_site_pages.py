@@ -44,8 +44,6 @@ PAGES = (
         "tags",
         "tags/storage",
         "adrs/feature/core",
-        "design",
-        "design/core",
         "tasks",
         "enforced",
     ),

@@ -21,12 +21,12 @@ from tests.bench.measurements import ORBIT
 from tests.bench.report import SITES
 from tests.bench.synthetic import make_foreign
 
-from orbit_registry.site.config import EXTENSIONS
+from orbit_registry.site.config import default_config
 
 SIZES = (100, 1000)
 DOCUMENTS = "docs/decisions"
 CONFIG = "site_name: Bench\ntheme: {{name: material, font: false, variant: classic}}\nplugins: [search]\n{nav}"
-EXTENDED = f"markdown_extensions: {json.dumps(EXTENSIONS)}\n"
+EXTENDED = f"markdown_extensions: {json.dumps(default_config('', [])['markdown_extensions'])}\n"
 """What a site of this project reads Markdown with, and what most sites made with Material turn on: a bare one has
 neither highlighted code nor links at headings."""
 ALONE = "nav: [index.md]\n"

@@ -28,7 +28,7 @@ def record(number: int, kind: str = "learning", **fields: Any) -> Record:
 
 
 def page(records: list[Record], freshness: dict[str, Freshness] | None = None) -> str:
-    return health_html(list(KINDS), records, (), freshness or {}, TODAY)
+    return health_html(records, (), freshness or {}, TODAY)
 
 
 def test_a_healthy_collection_is_said_so_in_one_line() -> None:
@@ -42,7 +42,7 @@ def test_a_folder_of_another_program_is_no_unreadable_record() -> None:
         Diagnostic("ORB102", Severity.ERROR, "no YAML", Location(".orbit/learnings/L-0001/learning.yaml")),
         Diagnostic("ORB105", Severity.WARNING, "holds no record", Location(".orbit/learnings/executors")),
     ]
-    html = "".join(health_html(list(KINDS), [], problems, {}, TODAY))
+    html = "".join(health_html([], problems, {}, TODAY))
     assert "L-0001/learning.yaml" in html
     assert "executors" not in html
 

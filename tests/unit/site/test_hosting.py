@@ -80,7 +80,6 @@ def test_links_of_a_workspace_in_a_subfolder_hold(name: str) -> None:
     [
         ("github", "L7-L9", "/blob/8c52a3b1/a.py#L7-L9"),
         ("gitlab", "install", "/-/blob/8c52a3b1/a.py#install"),
-        ("bitbucket", "L7", "/src/8c52a3b1/a.py#lines-7"),
         ("bitbucket", "install", "/src/8c52a3b1/a.py#install"),
     ],
 )

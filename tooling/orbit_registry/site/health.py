@@ -5,7 +5,7 @@ A broad scope, one of more than 15 % of recent edits, covers no file. The list o
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -17,7 +17,6 @@ from orbit_registry.errors import GitError, plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, State
-from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import recent_edits
 from orbit_registry.render.records import remedies, unread_files
@@ -26,7 +25,6 @@ from orbit_registry.site import explorer
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import status_css
 from orbit_registry.snapshot.publication import Publication
 
 PAGE = "health/"
@@ -51,7 +49,7 @@ class Concern:
 
 
 def health_html(
-    kinds: Iterable[Kind], records: Sequence[Record], problems: Sequence[Diagnostic],
+    records: Sequence[Record], problems: Sequence[Diagnostic],
     freshness: Mapping[str, Freshness], today: date, coverage: str = "",
 ) -> str:  # fmt: skip
     """Return the page's content; `freshness` is of the records that are not fresh, by path."""
@@ -63,7 +61,7 @@ def health_html(
     lists = "".join(map(_list, open_concerns))
     verdict = _verdict(open_concerns, unread, len(records))
     above = f'{verdict}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
-    return f"{above}{coverage}{_ages(records, today)}{_statuses(kinds, records)}"
+    return f"{above}{coverage}{_ages(records, today)}"
 
 
 def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], today: date) -> list[Concern]:
@@ -188,23 +186,6 @@ def _ages(records: Sequence[Record], today: date) -> str:
         for name, count in zip(names, counts, strict=True)
     )
     return f'<h2 id="ages">{label}</h2><table class="orbit-index orbit-bars"><tbody>{rows}</tbody></table>'
-
-
-def _statuses(kinds: Iterable[Kind], records: Sequence[Record]) -> str:
-    counts = Counter((record.kind.name, record.status.name) for record in records)
-    rows = []
-    for kind in kinds:
-        for status in kind.statuses.values():
-            number = counts[kind.name, status.name]
-            if number:
-                chip = f'<span class="orbit-chip {status_css(status)}">{escape(status.word)}</span>'
-                rows.append(f"<tr><td>{escape(kind.labels)}</td><td>{chip}</td><td>{number:,}</td></tr>")
-    if not rows:
-        return ""
-    return (
-        '<h2 id="statuses">Records by status</h2><table class="orbit-index"><thead><tr><th scope="col">Kind</th>'
-        f'<th scope="col">Status</th><th scope="col">Records</th></tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    )
 
 
 def bar(part: int, total: int, most: int) -> str:

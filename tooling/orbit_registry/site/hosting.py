@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-MOST_WRITTEN = "#L{}"
-
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -22,13 +20,12 @@ class Form:
     file: str
     folder: str
     edit: str
-    line: str = MOST_WRITTEN
+    line: str = "#L{}"
     branch: str = "{}"
     commit: str = "{}"
     change: str = "/commit/{}"  # the page of a commit
 
 
-_LINES = re.compile(r"L(\d{1,9})(?:C\d+)?(?:-L?\d+(?:C\d+)?)?")
 _GITEA = Form(
     "/src/{at}/{path}", "/src/{at}/{path}", "/_edit/{revision}/{path}", branch="branch/{}", commit="commit/{}"
 )
@@ -84,9 +81,6 @@ class Forge:
 
     def linked(self, path: str, fragment: str, *, folder: bool = False) -> str | None:
         """Return the address of a file or folder with a fragment, often a line (`#L7`)."""
-        is_plain = self.form is None or self.form.line == MOST_WRITTEN
-        if not folder and not is_plain and (line := _LINES.fullmatch(fragment)):
-            return self.built(path, line=int(line[1]))
         address = self.built(path, folder=folder)
         return f"{address}#{fragment}" if address is not None and fragment else address
 

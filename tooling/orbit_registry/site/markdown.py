@@ -3,7 +3,8 @@
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from html import escape, unescape
 
 from orbit_registry.formats.markdown import Document, Link, parse_markdown
@@ -125,133 +126,100 @@ _VALUE = re.compile(r'\b(class|href)="([^"]*)"')
 _DROPPED = frozenset({"script", "style", "template", "svg", "button", "select", "textarea", "nav", "noscript", "form"})
 _DROPPED_CLASSES = frozenset({"headerlink", "md-content__button", "orbit-cards", "orbit-crumbs", "orbit-edit"})
 _SPECIAL = re.compile(r"[\\`*\[\]<]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w{1,32};)|~(?=~)")
-_OPENING = re.compile(r"\A(\d{1,9}(?=[.)](?:\s|$)))?(#{1,6}(?=\s|$)|[-+.)](?=\s|$)|>|[=-]+$)")
-"""What would open a block at the start of a paragraph."""
-_INLINE = frozenset({"a", "b", "code", "em", "i", "small", "span", "strong", "sub", "sup", "time"})
-_LISTS = frozenset({"ul", "ol", "dl"})
-_MARKS = {"strong": "**", "b": "**", "dt": "**"}
+_OPENING = re.compile(r"^(\d{1,9}(?=[.)](?:\s|$)))?(#{1,6}(?=\s|$)|[-+.)](?=\s|$)|>|[=-]+$)")
+"""What would open a block at the start of a line."""
+_INLINE = {"b": "**", "strong": "**", "em": "*", "i": "*", "code": "`"}
+_APART = frozenset({"small", "span", "time", "br"})
+_WITHOUT_MARK = frozenset({"a", "sub", "sup"})
 
 
 def markdown_of(html: str, link: Callable[[str], str]) -> str:
     """Return a page of lists and tables as Markdown, without scripts, forms and navigation."""
-    writer, position = _Writer(link), 0
+    page, position = _Page(link), 0
     for tag in _TAG.finditer(html):
-        writer.text(html[position : tag.start()])
+        page.add_text(html[position : tag.start()])
         position = tag.end()
         if tag[2]:
-            (writer.close if tag[1] else writer.open)(tag[2].lower(), dict(_VALUE.findall(tag[3])))
-    writer.text(html[position:])
-    return writer.written()
+            page.add_tag(tag[2].lower(), tag[3], is_end=bool(tag[1]))
+    page.add_text(html[position:])
+    page.end_line()
+    return "\n".join(page.lines).strip()
 
 
-class _Writer:
-    """Writes the tags and texts of a page in their order."""
+@dataclass
+class _Page:
+    """Markdown of a page as far as it was read."""
 
-    def __init__(self, link: Callable[[str], str]) -> None:
-        self._link = link
-        self._blocks: list[tuple[str, bool]] = []  # each with whether it is in a list
-        self._line: list[str] = []
-        self._inline: list[tuple[str, str, int]] = []  # open tags: name, address, where their text begins in the line
-        self._rows: list[list[str]] = []
-        self._row: list[str] | None = None
-        self._mark, self._depth, self._code = "", 0, 0
-        self._dropped, self._dropped_depth = "", 0
+    link: Callable[[str], str]
+    lines: list[str] = field(default_factory=list)
+    line: str = ""
+    mark: str = ""  # what the next line begins with
+    depth: int = 0  # of lists in each other
+    cells: list[str] | None = None  # of an open row of a table
+    hrefs: list[str] = field(default_factory=list)  # of open links
+    is_code: bool = False
+    dropped: str = ""  # the element that is left out
+    dropped_depth: int = 0
 
-    def written(self) -> str:
-        """Return the Markdown."""
-        self._flush()
-        text, was_listed = "", False
-        for block, is_listed in self._blocks:
-            text += ("\n" if was_listed and is_listed else "\n\n") + block
-            was_listed = is_listed
-        return text.lstrip("\n")
-
-    def text(self, html: str) -> None:
-        """Add a text."""
-        if html and not self._dropped:
-            text = unescape(html)
-            self._line.append(text if self._code else _SPECIAL.sub(r"\\\g<0>", text))
-
-    def open(self, tag: str, attributes: dict[str, str]) -> None:
-        """Begin an element."""
-        classes = attributes.get("class", "").split()
-        if self._dropped or tag in _DROPPED or not _DROPPED_CLASSES.isdisjoint(classes):
-            self._dropped = self._dropped or tag
-            self._dropped_depth += tag == self._dropped
+    def add_text(self, html: str) -> None:
+        if self.dropped:
             return
-        if tag not in _INLINE:
-            self._flush()
-        if tag in _INLINE or tag in ("pre", "td", "th", "dt"):
-            self._line += [" "] * (tag in ("small", "span", "time") and not self._code)
-            self._inline.append((tag, unescape(attributes.get("href", "")), len(self._line)))
-        self._code += tag in ("code", "pre")
-        if tag in _LISTS:
-            self._depth += 1
-        elif tag in ("li", "dt", "dd"):
-            self._mark = "  - " if tag == "dd" else "- "
-        elif re.fullmatch("h[1-6]", tag):
-            self._mark = "#" * int(tag[1]) + " "
+        text = re.sub(r"\s+", " ", unescape(html))
+        self.line += text.replace("`", "'") if self.is_code else _SPECIAL.sub(r"\\\g<0>", text)
+
+    def add_tag(self, tag: str, attributes: str, *, is_end: bool) -> None:
+        values = {} if is_end else dict(_VALUE.findall(attributes))
+        if self.dropped or tag in _DROPPED or not _DROPPED_CLASSES.isdisjoint(values.get("class", "").split()):
+            self.dropped = self.dropped or tag
+            self.dropped_depth += (-1 if is_end else 1) * (tag == self.dropped)
+            self.dropped = self.dropped if self.dropped_depth else ""
+        elif tag == "a":
+            self._link(values, is_end=is_end)
+        elif tag in _INLINE:
+            self.line += _INLINE[tag]
+            self.is_code = tag == "code" and not is_end
+        elif tag in _APART:
+            self.line += "" if self.is_code else " "
+        elif tag in ("td", "th") and self.cells is not None:
+            self.cells += [" ".join(self.line.split()).replace("|", "\\|")] if is_end else []
+            self.line = ""
+        elif tag not in _WITHOUT_MARK:
+            self._block(tag, is_end=is_end)
+
+    def _link(self, values: Mapping[str, str], *, is_end: bool) -> None:
+        if not is_end:
+            href = unescape(values.get("href", ""))
+            self.hrefs.append("" if href.startswith("#") else href)
+            self.line += "[" * bool(self.hrefs[-1])
+        elif self.hrefs and (href := self.hrefs.pop()):
+            self.line += f"]({destination(self.link(href))})"
+
+    def _block(self, tag: str, *, is_end: bool) -> None:
+        if self.cells is not None and tag != "tr":  # in a cell all is one line
+            self.line += " "
+            return
+        self.end_line()
+        if tag in ("ul", "ol", "dl"):
+            self.depth += -1 if is_end else 1
         elif tag == "tr":
-            self._row = []
+            self._row(is_end=is_end)
+        if not is_end and tag in ("li", "dt", "dd"):
+            self.mark = "  " * (self.depth - (tag != "dd")) + "- "
+        elif not is_end and re.fullmatch("h[1-6]", tag):
+            self.mark = "#" * int(tag[1]) + " "
+        elif self.depth == 0 and tag not in ("tr", "thead", "tbody") and self.lines and self.lines[-1]:
+            self.lines.append("")
 
-    def close(self, tag: str, _: dict[str, str]) -> None:
-        """End an element."""
-        if self._dropped:
-            self._dropped_depth -= tag == self._dropped
-            self._dropped = self._dropped if self._dropped_depth else ""
-            return
-        while self._inline and any(name == tag for name, *_ in self._inline):
-            name, href, start = self._inline.pop()
-            self._end(name, href, start)
-            if name == tag:
-                break
-        if tag not in _INLINE:
-            self._flush()
-        if tag in _LISTS:
-            self._depth -= 1
-            self._mark = "  " if self._depth else ""
-        elif tag == "tr" and self._row is not None:
-            self._rows.append(self._row)
-            self._row = None
-        elif tag == "table":
-            self._table()
+    def _row(self, *, is_end: bool) -> None:
+        if is_end and self.cells:
+            is_first = not self.lines or not self.lines[-1].startswith("| ")
+            self.lines.append(f"| {' | '.join(self.cells)} |")
+            self.lines += [f"|{' --- |' * len(self.cells)}"] if is_first else []
+        self.cells = None if is_end else []
 
-    def _end(self, tag: str, href: str, start: int) -> None:
-        inner = "".join(self._line[start:])
-        del self._line[start:]
-        self._code -= tag in ("code", "pre")
-        text = " ".join(inner.split())
-        if tag == "pre":
-            ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", inner)), default=0))
-            self._flush()
-            self._blocks.append((f"{ticks}\n{inner.strip(chr(10))}\n{ticks}", False))
-        elif tag in ("td", "th") and self._row is not None:
-            self._row.append(text.replace("|", "\\|"))
-        elif tag == "code" and not self._code and text:
-            ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-            pad = " " * ("`" in (text[0], text[-1]))
-            self._line.append(f"{ticks}{pad}{text}{pad}{ticks}")
-        elif tag == "a" and text and href and not href.startswith("#"):
-            self._line.append(f"[{text}]({destination(self._link(href))})")
-        elif tag in _MARKS and text and "**" not in text:
-            self._line.append(f"**{text}**")
-        else:
-            self._line.append(f" {inner} " if tag in ("small", "span", "time") and not self._code else inner)
-
-    def _flush(self) -> None:
-        if self._row is not None:  # in a cell all is one line
-            self._line.append(" ")
-            return
-        text = " ".join("".join(self._line).split())
-        self._line.clear()
-        if text:
-            text = text if self._mark.startswith("#") else _OPENING.sub(r"\1\\\2", text, count=1)
-            self._blocks.append((f"{'  ' * (self._depth - 1)}{self._mark}{text}", self._depth > 0))
-            self._mark = "  " if self._depth else ""
-
-    def _table(self) -> None:
-        rows, self._rows = self._rows, []
-        width = max(map(len, rows), default=0)
-        if width:
-            rows = [rows[0], ["---"] * width, *rows[1:]]
-            self._blocks.append(("\n".join(f"| {' | '.join(row)} |" for row in rows), False))
+    def end_line(self) -> None:
+        """Add the open line to the others, if it has a text."""
+        if text := " ".join(self.line.split()):
+            self.lines.append(self.mark + (text if self.mark.startswith("#") else _OPENING.sub(r"\1\\\2", text)))
+            self.mark = "  " * self.depth
+        self.line = ""

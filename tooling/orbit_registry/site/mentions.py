@@ -113,7 +113,6 @@ def _named(names: References, origin: str, site: SiteMap) -> Iterator[tuple[str,
 
 
 _NUMBERS = re.compile(r"([0-9]+)")
-MOST_WITH_TITLES = 1000
 _NAMING = frozenset({"tasks", "scope", "evidence"})
 _WAYS = ("", "holds only for it", "as evidence")
 
@@ -149,11 +148,6 @@ class Tasks:
 
     by_name: Mapping[str, Sequence[tuple[Record, str]]]
     lookup: TaskLookup
-
-    @property
-    def has_titles(self) -> bool:
-        """Whether the list says the titles of records; a very long one would be made again for each that changes."""
-        return len(self.by_name) <= MOST_WITH_TITLES
 
 
 def tasks_of(records: Iterable[Record], lookup: TaskLookup) -> Tasks:
@@ -207,14 +201,13 @@ def _row(task: str, citing: Sequence[tuple[Record, str]], tasks: Tasks, site: Si
         path, url = file
         label = f'<a href="{escape(url)}">{escape(path)}</a>' if url else escape(path)
         name += f"<br><small>{label}</small>"
-    items = "".join(_item(record, way, with_title=tasks.has_titles) for record, way in citing)
+    items = "".join(_item(record, way) for record, way in citing)
     anchor = escape(task_url(task).partition("#")[2])
     return f'<tr id="{anchor}"><th scope="row">{name}</th><td><ul>{items}</ul></td></tr>'
 
 
-def _item(record: Record, way: str, *, with_title: bool) -> str:
+def _item(record: Record, way: str) -> str:
     href = escape(relative(TASKS, url_of(record)))
     qualifiers = ", ".join(word for word in (way, "" if record.phase == "live" else record.status.word) if word)
     note = f" <small>({escape(qualifiers)})</small>" if qualifiers else ""
-    title = f" {headline(record.title)}" if with_title else ""
-    return f'<li><a class="orbit-id" href="{href}">{escape(record.id)}</a>{title}{note}</li>'
+    return f'<li><a class="orbit-id" href="{href}">{escape(record.id)}</a> {headline(record.title)}{note}</li>'

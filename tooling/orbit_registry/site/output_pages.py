@@ -36,7 +36,7 @@ from orbit_registry.site.npm import FETCHING, MERMAID, mermaid_files, mermaid_ke
 from orbit_registry.site.output import Output, Progress
 from orbit_registry.site.prose import TextOrigin, render
 from orbit_registry.site.record_page import about, article, article_data, contents_html, record_data
-from orbit_registry.site.redirects import HEAD, folder_pages, redirect_pages
+from orbit_registry.site.redirects import HEAD, redirect_pages
 from orbit_registry.site.sanitize import Policy, policy_of
 from orbit_registry.site.search_data import description_of, lead
 from orbit_registry.site.sitemap import ASSETS, url_of
@@ -205,12 +205,10 @@ class Expansion:
         self._generated_files()
         self._lists()
         onward = redirect_pages(self.records, self.base_url, self.policy.applied(HEAD)[0])
-        self._write_all(onward)
-        documents, titles = self.context.sources.documents, self.context.staged.titles
-        folders = folder_pages(documents, titles, self.facts, self.policy.applied(HEAD)[0])
-        self._write_all(folders)
+        for url, page in onward.items():
+            self._write(url, Page(page, facts_of(page, url)))
         self._assets()
-        places = self.facts.keys() - onward.keys() - folders.keys()
+        places = self.facts.keys() - onward.keys()
         self._data(places)
         self._for_agents(places)
         wrong = check_pages(self.facts, set(self.out.after), self.origins, shell)
@@ -269,10 +267,6 @@ class Expansion:
     def _cards(self, html: str, page: str) -> str:
         cards = "".join(map(self.card, cited_urls(html, page)))
         return f'<div class="orbit-cards" hidden>{cards}</div>' if cards else ""
-
-    def _write_all(self, pages: Mapping[str, str]) -> None:
-        for url, html in pages.items():
-            self._write(url, Page(html, facts_of(html, url)))
 
     def _lists(self) -> None:
         for index in self.indexes.values():
@@ -425,7 +419,7 @@ class Expansion:
                 problems = () if publication.is_active else self.context.problems
                 today = self.relations.today
                 coverage = health.coverage_of(publication, records)
-                return health.health_html(self.kinds, records, problems, self.freshness, today, coverage)
+                return health.health_html(records, problems, self.freshness, today, coverage)
         index = self.indexes.get(name.removeprefix("index-"))
         return index.html(f"{index.kind.plural}/", self.relations, self.site) if index is not None else ""
 

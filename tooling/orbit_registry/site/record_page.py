@@ -20,7 +20,7 @@ from orbit_registry.site.prose import Heading
 from orbit_registry.site.sanitize import clean, headline
 from orbit_registry.site.words import date_of, tags_of
 
-_FOLDER = Path(__file__).parent / "templates"
+FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.html"
 BAR, BAR_GAP, TALL = 3, 1, 16  # of a sparkline, in CSS pixels; a baseline of one more is drawn below the bars
 _SPARKLINE = '<span class="orbit-sparkline"></span>'  # marker for the drawing of votes
@@ -31,7 +31,7 @@ _INERT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028
 
 @cache
 def _environment() -> ImmutableSandboxedEnvironment:
-    templates = {file.name: file.read_text("utf-8") for file in sorted(_FOLDER.glob("*.html"))}
+    templates = {file.name: file.read_text("utf-8") for file in sorted(FOLDER.glob("*.html"))}
     environment = ImmutableSandboxedEnvironment(loader=DictLoader(templates), autoescape=True)
     environment.filters["headline"] = lambda text: Markup(headline(str(text)))
     return environment
@@ -52,7 +52,7 @@ def templates_digest(kinds: Sequence[Kind]) -> str:
     """Return a digest of every template that makes a record's page, and of the words that its kind puts there."""
     digest = hashlib.blake2b(digest_size=12)
     files = [
-        *sorted(_FOLDER.glob("*.html")),
+        *sorted(FOLDER.iterdir()),
         *(kind.folder / name for kind in kinds for name in (TEMPLATE, "kind.yaml")),
     ]
     for file in files:

@@ -1,14 +1,13 @@
-"""Redirect pages of earlier names and of folders; they work without a script."""
+"""Redirect pages of earlier names; they work without a script."""
 
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from orbit_registry.model.record import Record
-from orbit_registry.site.documents import MirroredDocument
 from orbit_registry.site.sanitize import headline
-from orbit_registry.site.sitemap import OVERVIEW, folder_anchor, url_of
+from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import legacy_url, record_url, relative
 
 HEAD = (
@@ -68,33 +67,6 @@ def _redirect(head: str, name: str, url: str, record: Record, base_url: str | No
     title = f"{escape(name)} is now {escape(record.id)}"
     links = f'<link rel="canonical" href="{canonical}">{_NO_INDEX}{_ONWARD.format(target)}'
     return _page(head, title, links, f'<p>{title}: <a href="{target}">{headline(record.title)}</a></p>')
-
-
-def folder_pages(
-    documents: Iterable[MirroredDocument], titles: Container[str], existing: Container[str], head: str = HEAD
-) -> dict[str, str]:
-    """Return a page for each folder of documents that has none, by site URL: it leads to them in the overview.
-
-    `titles` has the paths of the documents that are listed there, `existing` the URLs of pages; without an overview
-    among them there is nowhere to lead to.
-    """
-    if OVERVIEW not in existing:
-        return {}
-    folders: dict[str, str] = {}
-    for url, path in sorted((document.url, document.path) for document in documents if document.path in titles):
-        parts = url.rstrip("/").split("/")[:-1]
-        for count in range(1, len(parts) + 1):
-            folders.setdefault("/".join(parts[:count]) + "/", "")
-        folder = path.rpartition("/")[0]
-        if parts and folder.endswith("/".join(parts)):  # not where it is the index of a folder
-            folders["/".join(parts) + "/"] = f"#{folder_anchor(folder)}"
-    return {url: _folder(head, url, anchor) for url, anchor in sorted(folders.items()) if url not in existing}
-
-
-def _folder(head: str, url: str, anchor: str) -> str:
-    target = escape(relative(url, OVERVIEW) + anchor)
-    title = f"Documents in {escape(url)}"
-    return _page(head, title, f"{_NO_INDEX}{_ONWARD.format(target)}", f'<p><a href="{target}">{title}</a></p>')
 
 
 def _choice(head: str, name: str, url: str, records: Sequence[Record]) -> str:

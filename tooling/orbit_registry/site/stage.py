@@ -393,8 +393,7 @@ def _navigation(
     if sources.user_config.generates_pages:
         folder = sources.workspace.root / docs
         staged_names = staged_names | {name for name in files_in(nav) if not (folder / name).exists()}
-    nav, missing = without_missing(nav, staged_names)
-    nav = _readable_titles(publication, nav)
+    nav, missing = without_missing(nav, staged_names, publication.text)
     where = Location(sources.user_config.file.relative_to(sources.workspace.root).as_posix())
     empty = {f"{name}/index.md" for name in (*PAGES, *(kind.plural for kind in sources.workspace.kinds))}
     problems += [
@@ -403,18 +402,6 @@ def _navigation(
         if name not in empty and not publication.leaves_out(f"{docs}/{name}")
     ]
     return nav
-
-
-def _readable_titles(publication: Publication, entries: list[Any]) -> list[Any]:
-    return [
-        {
-            publication.text(str(title)): _readable_titles(publication, below) if isinstance(below, list) else below
-            for title, below in entry.items()
-        }
-        if isinstance(entry, dict)
-        else entry
-        for entry in entries
-    ]
 
 
 def _tree(source: Path) -> dict[str, Path]:

@@ -2,16 +2,21 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from jinja2 import Environment, FileSystemLoader, pass_context
+from jinja2.runtime import Context
+
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.site.check import resolved
 from orbit_registry.site.markdown import Address, destination, markdown_of, plain, with_addresses
+from orbit_registry.site.record_page import FOLDER
 from orbit_registry.site.sitemap import HEADING_PREFIX, SiteMap
 from orbit_registry.site.urls import document_url, file_of, linked
 
@@ -28,6 +33,8 @@ _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|/")
 _STAGED = re.compile(r'<div data-orbit-slot="[^>]*>[^<]*</div>|<a class="orbit-cite"[^>]*>(?P<name>[^<]*)</a>')
 """What staging adds to a page of the repository: places for records, and links from what it cites."""
 _TITLE = re.compile(r"# (.*)\n*")
+_BLANK_LINES = re.compile(r"\n{3,}")
+_PLACE = "\0"  # of the text of a record or document in its template
 
 
 def twin_path(url: str) -> str:
@@ -123,108 +130,29 @@ def heading_of(text: str) -> str:
     return match[1] if (match := _TITLE.match(text)) else ""
 
 
+@cache
+def _environment() -> Environment:
+    environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=False)  # Markdown, by our own templates
+    environment.filters["plain"] = lambda text: plain(str(text))
+    environment.filters["linked"] = _linked
+    return environment
+
+
+@pass_context
+def _linked(context: Context, text: str, url: str | None) -> str:
+    return f"[{plain(text)}]({destination(context['links'].address(url))})" if url else plain(text)
+
+
+def _written(template: str, links: PageLinks, body: str, **values: object) -> str:
+    text = _environment().get_template(template).render(links=links, body=_PLACE, **values)
+    before, _, after = _BLANK_LINES.sub("\n\n", text).partition(_PLACE)
+    return f"{before}{body}{after}"
+
+
 def record_markdown(view: Mapping[str, Any], prose: str, links: PageLinks) -> str:
     """Return the page of a record: what is known of it, its text, and what cites it."""
     prose = prose.removeprefix(title[0]) if (title := _TITLE.match(prose)) and title[1] == view["title"] else prose
-    names = set[str]()
-    facts = []
-    for name, values in _facts(view, links):
-        if (texts := [value for value in values if value]) and name not in names:
-            names.add(name)
-            facts.append(f"- {name}: {'; '.join(texts)}")
-    summary = view["data"].get("summary")
-    lead = plain(str(summary)) if summary and summary != view["title"] else ""
-    parts = [f"# {plain(view['title'])}", "\n".join(facts), lead, prose]
-    for name, values in view["sections"]:
-        if name != "Summary":
-            parts += [f"## {name}", *map(_block, values)]
-    parts += [*_checks(view["checks"] or {}), _cited(view["cited_by"], links)]
-    return "\n\n".join(filter(None, parts))
-
-
-def _facts(view: Mapping[str, Any], links: PageLinks) -> Iterator[tuple[str, Sequence[str]]]:
-    scope, votes = view["scope"], view["votes"]
-
-    def references(values: Sequence[Mapping[str, Any]]) -> list[str]:
-        return [_reference(value, links) for value in values]
-
-    yield "Id", [view["id"]]
-    yield "Status", [view["status_word"]]
-    yield "Since", [view["since"]]
-    yield "Date", [" from ".join(filter(None, [view["date"], view["date_source"]]))]
-    yield "Inherited from", [view["origin"] or ""]
-    yield "Superseded by", references(view["replaced_by"])
-    yield "What applies now", references(view["today"])
-    yield "In doubt", [plain(view["doubts"])]
-    yield "Tasks", references(view["tasks"])
-    yield "Applies to", [_scope(entry) for entry in scope["paths"]]
-    yield "Symbols", [f"`{symbol}`" for symbol in scope["symbols"]]
-    yield "Only for", scope["agents"]
-    yield "Only for tasks", references(scope["tasks"])
-    for name, values in view["own"].items():
-        yield name.replace("_", " ").capitalize(), references(values)
-    for name, values in view["fields"]:
-        yield name, ["" if name == "Summary" else plain(value) for value in values]
-    approval = view["data"].get("approval") or {}
-    yield "Approved by", [plain(str(approval.get("approved_by") or ""))]
-    yield "Approved because", [plain(str(approval.get("reason") or ""))]
-    yield "Not checkable", [plain(str(view["data"].get("not_checkable") or ""))]
-    yield "Evidence", [f"{entry['kind']} {_linked(entry['text'], entry['url'], links)}" for entry in view["evidence"]]
-    yield "Supersedes", references(view["replaces"])
-    for name, values in view["links"]:
-        yield name, references(values)
-    reasons = (link for link in view["data"].get("links") or [] if link.get("reason"))
-    yield "Reason", [plain(f"{link['to']}: {link['reason']}") for link in reasons]
-    yield "Votes", [f"{votes['count']}, the last on {votes['last']}" if votes else ""]
-    yield "Enforcement", [(view["checks"] or {}).get("badge", "")]
-    yield "Tags", references(view["tags"])
-    yield "Status as written", [plain(view["status_raw"])]
-    yield "Earlier names", [plain(name) for name in view["legacy_ids"]]
-    yield "Verified", [plain(view["freshness"])]
-    for name, file in (("Document", view["source"]), ("Record", view["file"])):
-        yield name, [_linked(f"`{file['path']}`", file["url"], links) if file else ""]
-    yield "Changed", [view["updated"]]
-
-
-def _linked(text: str, url: str | None, links: PageLinks) -> str:
-    return f"[{plain(text)}]({destination(links.address(url))})" if url else plain(text)
-
-
-def _reference(ref: Mapping[str, Any], links: PageLinks) -> str:
-    """Return a link to a record with its title, or to a word's page."""
-    if "id" not in ref:
-        return _linked(ref["word"], ref["url"], links)
-    word = f"({ref['word']})" if ref["word"] else ""
-    return " ".join(filter(None, [_linked(ref["id"], ref["url"], links), plain(ref["title"]), word]))
-
-
-def _scope(entry: Mapping[str, Any]) -> str:
-    files = [f"`{file['path']}`" for file in entry["files"]]
-    more = entry["count"] - len(files)
-    names = ", ".join([*files, *([f"{more} more"] if files and more > 0 else [])])
-    return f"`{entry['glob']}`" + (f" ({names})" if names else "")
-
-
-def _block(text: str) -> str:
-    return f"~~~~~\n{text}\n~~~~~" if "\n" in text.strip() else plain(text)
-
-
-def _checks(checks: Mapping[str, Any]) -> Iterator[str]:
-    if not checks:
-        return
-    yield "## Checks"
-    for row in checks["rows"]:
-        yield f"`{row['id']}` ({row['level']}){': ' if row['say'] else ''}{plain(row['say'])}"
-        facts = [("Kind", [row["kind"]]), ("Files", row["files"]), ("Passes", row["passes"]), ("Fails", row["fails"])]
-        lines = [f"- {name}: `{text}`" for name, texts in facts for text in map(_one_line, texts)]
-        yield "\n".join([*lines, *([f"- Replay: {plain(row['evidence'])}"] if row["evidence"] else [])])
-    if checks["allows"]:
-        yield "### Allowed exceptions"
-        yield "\n".join(f"- `{row['path']}` line {row['line']}: {plain(row['text'])}" for row in checks["allows"])
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.replace("`", "'").split())
+    return _written("record.md", links, prose, record=view)
 
 
 def document_markdown(
@@ -232,18 +160,5 @@ def document_markdown(
     links: PageLinks,
 ) -> str:  # fmt: skip
     """Return the page of a mirrored document: its text, the records that apply to it, and what cites it."""
-    head = "" if _TITLE.match(text) else f"# {plain(title)}"
-    lines = [f"- {_reference(record, links)}" for record in applying]
-    applies = "\n".join(["## Applies here\n", *lines]) if lines else ""
-    return "\n\n".join(filter(None, [head, text, banner, applies, _cited(citers, links)]))
-
-
-def _cited(citers: Mapping[str, Any], links: PageLinks) -> str:
-    """Return the list of the records and files that cite a page; "" if nothing does."""
-    lines = [_reference(record, links) for record in citers["records"]]
-    for file in citers["files"]:
-        numbers = ", ".join(str(line["number"]) for line in file["lines"])
-        path = f" {file['path']}," if file["title"] else ""
-        noun = "line" if len(file["lines"]) == 1 else "lines"
-        lines.append(f"{_linked(file['title'] or file['path'], file['url'], links)}{path} {noun} {numbers}")
-    return "\n".join(["## Cited by\n", *(f"- {line}" for line in lines)]) if lines else ""
+    head = "" if _TITLE.match(text) else title
+    return _written("document.md", links, text, title=head, banner=banner, citers=citers, applying=applying)
