@@ -79,7 +79,9 @@ def test_a_title_is_plain_text_where_nothing_draws_its_marks(git_repo: Path) -> 
     setup_workspace(git_repo, load_kinds())
     import_from(git_repo, start=git_repo)
     record = git_repo / ".orbit/adrs/ADR-0001/adr.yaml"
-    record.write_text(record.read_text("utf-8").replace("title: Keep", "title: Keep `time` in **one** *place*"), "utf-8")
+    record.write_text(
+        record.read_text("utf-8").replace("title: Keep", "title: Keep `time` in **one** *place*"), "utf-8"
+    )
     build(git_repo, git_repo / "site")
     page = (git_repo / "site/adrs/ADR-0001/index.html").read_text("utf-8")
     head, titles = page[: page.index("</head>")], (git_repo / "site/search/titles.json").read_text("utf-8")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from html import escape
 from itertools import pairwise
+from typing import NamedTuple
 from urllib.parse import quote
 
 from orbit_registry.errors import GitError, plural
@@ -33,8 +34,7 @@ MOST_AT_ONCE, MOST_LISTED = 10, 100
 AGES: tuple[tuple[int, str], ...] = (
     (31, "a month"), (92, "three months"), (183, "half a year"), (366, "a year"), (731, "two years"),
 )  # fmt: skip
-MOST = 16  # most rows; the smallest folders share the last one
-LARGE = 0.15  # a folder with a larger share of all files has a row for each of its folders
+MOST, DEEPEST = 16, 2  # most rows of folders, and how deep these lie; the smallest share the last row
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,14 +195,11 @@ def bar(part: int, total: int, most: int) -> str:
     return f'<svg class="orbit-bar" aria-hidden="true" width="100%" height="12">{rects}</svg>'
 
 
-@dataclass(slots=True)
-class Folder:
-    """A folder by its path ("" is the root): the number of all files in it, and of those in a record's scope."""
+class Counts(NamedTuple):
+    """The files of a folder, and how many of them are in a record's scope."""
 
-    name: str
-    files: int = 0
-    covered: int = 0
-    inner: dict[str, Folder] = field(default_factory=dict)
+    files: int
+    covered: int
 
 
 def coverage_of(publication: Publication, records: Iterable[Record]) -> str:
@@ -222,63 +219,47 @@ def coverage_of(publication: Publication, records: Iterable[Record]) -> str:
     return coverage_html(folders(files, scopes))
 
 
-def folders(files: Iterable[str], scopes: Iterable[Sequence[str]]) -> Folder:
-    """Return the folders of some files; `scopes` are the globs of records."""
+def folders(files: Iterable[str], scopes: Iterable[Sequence[str]]) -> dict[str, Counts]:
+    """Return by folder, down to the second level, how many files it has; `scopes` are the globs of records."""
     index = GlobIndex((None, readable_globs(globs)) for globs in scopes)
-    root = Folder("")
+    counts: defaultdict[str, Counts] = defaultdict(lambda: Counts(0, 0))
     for path in files:
-        covered = bool(index.match(path))
-        chain = [root]
-        for part in path.split("/")[:-1]:
-            chain.append(chain[-1].inner.setdefault(part, Folder(f"{chain[-1].name}{part}/")))
-        for folder in chain:
-            folder.files += 1
-            folder.covered += covered
-    return root
+        name = "".join(f"{part}/" for part in path.split("/")[:-1][:DEEPEST])
+        total, covered = counts[name]
+        counts[name] = Counts(total + 1, covered + bool(index.match(path)))
+    return counts
 
 
-def coverage_html(root: Folder) -> str:
+def coverage_html(counts: Mapping[str, Counts]) -> str:
     """Return a table with a bar for each folder; "" where there is no file."""
-    if not root.files:
+    if not counts:
         return ""
-    folders = sorted(_folder_rows(root, root.files), key=lambda folder: (-folder.files, folder.name))
-    if smaller := folders[MOST:]:
-        files, covered = sum(folder.files for folder in smaller), sum(folder.covered for folder in smaller)
-        folders[MOST:] = [Folder(f"{len(smaller):,} smaller folders", files, covered)]
-    most = folders[0].files
-    rows = "".join(_folder_row(folder, most) for folder in folders)
+    largest = sorted(counts, key=lambda name: (-counts[name].files, name))
+    rows = [(_folder_link(name), counts[name]) for name in largest[:MOST]]
+    if smaller := largest[MOST:]:
+        rows.append((f"{len(smaller):,} smaller folders", _sum(counts[name] for name in smaller)))
+    most, total = rows[0][1].files, _sum(counts.values())
+    table = "".join(
+        f"<tr><td>{name}</td><td>{bar(part.covered, part.files, most)}</td>"
+        f"<td>{part.covered:,} of {part.files:,}</td><td>{_percent(part)}</td></tr>"
+        for name, part in rows
+    )
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("Folder", "Files", "With a record", "Share"))
     return (
-        f'<h2 id="coverage">Coverage</h2><p>An accepted record applies to {root.covered:,} of {root.files:,} tracked '
-        f"files ({_percent(root)}). Each bar is as long as its folder has files; the filled part has a record.</p>"
-        f'<table class="orbit-index orbit-bars"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+        f'<h2 id="coverage">Coverage</h2><p>An accepted record applies to {total.covered:,} of {total.files:,} tracked '
+        f"files ({_percent(total)}). Each bar is as long as its folder has files; the filled part has a record.</p>"
+        f'<table class="orbit-index orbit-bars"><thead><tr>{heads}</tr></thead><tbody>{table}</tbody></table>'
     )
 
 
-def _percent(folder: Folder) -> str:
-    return f"{round(100 * folder.covered / folder.files)} %"
+def _sum(counts: Iterable[Counts]) -> Counts:
+    return Counts(*map(sum, zip(*counts, strict=True)))
 
 
-def _folder_rows(folder: Folder, total: int) -> Iterable[Folder]:
-    """Yield folders that have each file once: a large one is divided into its folders and its own files."""
-    inner = folder.inner.values()
-    own_files = folder.files - sum(part.files for part in inner)
-    is_step = len(inner) == 1 and not own_files
-    if folder.name and not (is_step or (inner and folder.files > LARGE * total)):
-        yield folder
-        return
-    for part in inner:
-        yield from _folder_rows(part, total)
-    if own_files:
-        yield Folder(f"{folder.name}*", own_files, folder.covered - sum(part.covered for part in inner))
+def _percent(counts: Counts) -> str:
+    return f"{round(100 * counts.covered / counts.files)} %"
 
 
-def _folder_row(folder: Folder, most: int) -> str:
-    is_folder = folder.name.endswith(("/", "*"))
-    path = quote(folder.name.removesuffix("*"), safe="/")
-    href = relative(PAGE, explorer.PAGE) + (f"?path={path}" if path else "")
-    shown = "." if folder.name == "*" else folder.name
-    name = f'<a href="{escape(href)}"><code>{escape(shown)}</code></a>' if is_folder else shown
-    drawing = bar(folder.covered, folder.files, most) if is_folder else ""
-    numbers = f"{folder.covered:,} of {folder.files:,}"
-    return f"<tr><td>{name}</td><td>{drawing}</td><td>{numbers}</td><td>{_percent(folder)}</td></tr>"
+def _folder_link(name: str) -> str:
+    href = relative(PAGE, explorer.PAGE) + (f"?path={quote(name, safe='/')}" if name else "")
+    return f'<a href="{escape(href)}"><code>{escape(name or ".")}</code></a>'
