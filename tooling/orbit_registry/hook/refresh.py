@@ -26,9 +26,7 @@ def refresh(root: str, behind: list[str]) -> bool:
             return False
         posix.ftruncate(handle, 0)
         posix.pwrite(handle, b"\n".join([*lines, *earlier])[:LARGEST], 0)
-    except BlockingIOError:
-        return False
-    except PermissionError:  # some systems say so where another process holds the lock
+    except (BlockingIOError, PermissionError):  # another process holds the lock
         return False
     finally:
         posix.close(handle)

@@ -100,15 +100,10 @@ def added_names(arguments: "Payload", path: str, root: str, folder: str = "") ->
 
 def _names_in(path: str, text: str) -> "Iterator[str]":
     file = path.rpartition("/")[2].casefold()
-    is_requirements = file.startswith("requirements") and file.endswith((".txt", ".in"))
-    if file in _FILES or is_requirements:
-        names_of = (
-            _requirement if is_requirements
-            else _json_names if file.endswith(".json")
-            else _module if file == "go.mod"
-            else _tag_names if file == "pom.xml"
-            else _declared
-        )  # fmt: skip
+    if file.startswith("requirements") and file.endswith((".txt", ".in")):
+        names_of = _requirement
+    elif file in _FILES:
+        names_of = _DECLARED.get(file, _declared)
     elif file.endswith(_PROSE):
         return
     else:
@@ -182,6 +177,9 @@ def _declared(line: str) -> "Iterator[str]":
     if line.startswith("{:"):
         yield line[2:].partition(",")[0]
     yield from map(_start, _quoted(line))
+
+
+_DECLARED = {"package.json": _json_names, "composer.json": _json_names, "go.mod": _module, "pom.xml": _tag_names}
 
 
 def _installed(command: str) -> "Iterator[str]":

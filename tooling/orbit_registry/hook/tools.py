@@ -54,30 +54,25 @@ def take_other(call: calls.Call, name: str, arguments: object) -> None:
 
 def _take_own(call: calls.Call, name: str, arguments: "Payload") -> None:
     call.paths = calls.named_paths(arguments)
-    inputs = () if name in SHELLS else [calls.field(arguments, key) for key in PATCH_FIELDS]
-    patch = next((text for text in inputs if text.lstrip().startswith(calls.PATCH)), "")
+    folder = calls.field(arguments, *FOLDER_FIELDS)
     if name in SEARCHES:
         call.paths_are_heuristic = True
-        folder = (call.paths or [calls.field(arguments, *FOLDER_FIELDS)])[0]
-        pattern = calls.field(arguments, *GLOB_FIELDS)
-        if not pattern and name in ("glob", "file_search"):
-            pattern = calls.field(arguments, "pattern")
-        if not call.paths:
-            call.candidate_paths = [folder] if folder else []
+        pattern = calls.field(arguments, *GLOB_FIELDS, *(["pattern"] if name in ("glob", "file_search") else []))
         if (below := _below(pattern)) and "://" not in below:
-            call.paths, call.candidate_paths = [calls.resolve_path(folder, below)], []
+            call.paths = [calls.resolve_path((call.paths or [folder])[0], below)]
+        elif folder and not call.paths:
+            call.candidate_paths = [folder]
         return
+    inputs = () if name in SHELLS else [calls.field(arguments, key) for key in PATCH_FIELDS]
+    patch = next((text for text in inputs if text.lstrip().startswith(calls.PATCH)), "")
     if name in WRITES or patch:
-        call.arguments = arguments
-    if name in WRITES or patch:
-        call.task_class = "code"
-    if patch:
-        call.folder = calls.resolve_path(call.folder, calls.field(arguments, *FOLDER_FIELDS))
-        call.paths = calls.patch_paths(patch)
-        return
+        call.arguments, call.task_class = arguments, "code"
     command = next((value for key in COMMAND_FIELDS if (value := arguments.get(key))), None)
-    if command is not None and (name in SHELLS or not call.paths):
-        call.folder = calls.resolve_path(call.folder, calls.field(arguments, *FOLDER_FIELDS))
+    if patch:
+        call.folder = calls.resolve_path(call.folder, folder)
+        call.paths = calls.patch_paths(patch)
+    elif command is not None and (name in SHELLS or not call.paths):
+        call.folder = calls.resolve_path(call.folder, folder)
         _take_command(call, command)
 
 
@@ -89,7 +84,8 @@ def _take_command(call: calls.Call, command: object) -> None:
     elif not isinstance(command, str):
         return
     command_words = paths_in_command(command)
-    words = (command if isinstance(command, str) else " ".join(command))[: calls.LONGEST_TEXT].split()
+    text = command if isinstance(command, str) else " ".join(command)
+    words = text[: calls.LONGEST_TEXT].split()
     if not ADDING.isdisjoint(words):
         call.arguments = {"command": " ".join(words)}
     call.command = checksum(" ".join(words).encode("utf-8", "surrogatepass")) * _SPREAD >> 16 & 0xFFFFFFFFFFFF
@@ -99,7 +95,7 @@ def _take_command(call: calls.Call, command: object) -> None:
     call.reads = command_words.reads
     if command_words.is_patch:
         call.task_class = "code"
-        call.arguments = {"command": command if isinstance(command, str) else "\n".join(command)}
+        call.arguments = {"command": text}
     if command_words.texts:
         edits = [{"file_path": path, "content": text} for path, text in command_words.texts]
         call.arguments = {**call.arguments, "edits": edits}

@@ -19,7 +19,6 @@ from orbit_registry.workspace.workspace import user_home, work_tree
 
 LAUNCHER = ".orbit/hook.sh"
 """Script that a project's settings start; it finds each machine's Python, so it can be committed."""
-EARLIER_LAUNCHER = "orbit_registry/push/launch.py"  # what settings of version 0.1.0 start; it still starts the hook
 LARGEST = 64_000_000  # bytes: agents keep the history of their sessions in such files
 File = TypeVar("File", SettingsFile, ServersFile)
 
@@ -175,9 +174,6 @@ def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> s
     commands = format_of(file).commands(text, str(path)) if text is not None else []
     if commands and not state_of(root, agent, scope).current:
         hint = f"run `orbit hook install {agent.name} --scope {scope}`"
-        scripts = [*commands, file_text(root / LAUNCHER) or ""] if scope == "project" else commands
-        if any(EARLIER_LAUNCHER in script for script in scripts):
-            raise RefusedError(f"{path} has a hook of an earlier version, which starts push/launch.py", hint=hint)
         raise RefusedError(f"{path} has a hook that is not the one installed today, so it was not run", hint=hint)
     return commands[0] if commands else None
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.index import LIST, MORE_LINE, Row
+from orbit_registry.hook.index import MORE_LINE, Row
 from orbit_registry.matching.compile import Origin, part_of
 from orbit_registry.matching.pack import Part
 from orbit_registry.model.record import Record
@@ -82,43 +82,42 @@ def personal_records(workspace: Workspace, project: Iterable[Record]) -> list[Re
     personal = personal_of(workspace)
     if personal is None or not personal.records:
         return []
-    live = [record for record in project if record.phase == "live"]
-    names = {name for record in live for name in (record.id, record.title.casefold())}
-    names |= {link.to for record in live for link in record.links}
-    visible = [record for record in personal.records if names.isdisjoint((record.id, record.title.casefold()))]
+    overridden = _overridden(personal, project)
     return [
         replace(
             record,
             path=f"{HOME}{record.path}",
             data={**record.data, record.kind.headline: f"(personal) {record.title}"},
         )
-        for record in visible
+        for record in personal.records
+        if record.id not in overridden
     ]
 
 
-def personal_parts(workspace: Workspace, personal: Personal | None, project: Sequence[Part]) -> list[Part]:
-    """Return personal records compiled; those with an id, headline or link of a project's record are not pushed."""
+def _overridden(personal: Personal, project: Iterable[Record]) -> set[str]:
+    """Return the ids of personal records whose id or headline a live record of the project has, or links to."""
+    live = [record for record in project if record.phase == "live"]
+    names = {name for record in live for name in (record.id, record.title.casefold())}
+    names |= {link.to for record in live for link in record.links}
+    return {record.id for record in personal.records if not names.isdisjoint((record.id, record.title.casefold()))}
+
+
+def personal_parts(workspace: Workspace, personal: Personal | None, project: Iterable[Record]) -> list[Part]:
+    """Return personal records compiled; those that the project overrides are not pushed."""
     if personal is None:
         return []
-    live = [part.row for part in project if part.pushed]
-    names = {name for row in live for name in (row[reader.ID], _headline(row), *row[reader.LINKS].split(LIST))}
-    parts = []
+    overridden, parts = _overridden(personal, project), []
     for record, state in zip(free_of_secrets(personal.records), personal.states, strict=True):
         origin = Origin(state.st_mtime_ns, state.st_size, label=_PERSONAL)
         part = part_of(record, origin, half_life_days())
         row = list(part.row)
         teaser = row[reader.TEASER].replace(f"{MORE_LINE}{ORBIT}/", f"{MORE_LINE}~/{ORBIT}/")
-        is_free = names.isdisjoint((row[reader.ID], _headline(row)))
         row[reader.TEASER] = teaser.replace("] ", "] (personal) ", 1)
         row[reader.PATH] = os.path.relpath(personal.home / record.path, workspace.root)
-        parts.append(part._replace(row=tuple(row), pushed=part.pushed and is_free))
+        parts.append(part._replace(row=tuple(row), pushed=part.pushed and record.id not in overridden))
     return parts
 
 
 def is_personal(row: Row) -> bool:
     """Say whether a record of the index is a personal one, which nothing that others read may hold."""
     return row.values[reader.ORIGIN] == _PERSONAL
-
-
-def _headline(row: Sequence[str]) -> str:
-    return " ".join(row[reader.TEASER].partition("\n")[0].partition("] ")[2].casefold().split())

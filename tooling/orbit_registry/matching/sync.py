@@ -6,8 +6,9 @@ import contextlib
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,17 +30,21 @@ from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.cache import code_version, digest
-from orbit_registry.workspace.files import RECORD_LIMIT, TEMPORARY, read_with_status, write_atomic
+from orbit_registry.workspace.files import (
+    DOCUMENT_LIMIT,
+    RECORD_LIMIT,
+    TEMPORARY,
+    inside,
+    read_bytes,
+    read_with_status,
+    write_atomic,
+)
 from orbit_registry.workspace.git import uses_another_index
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace, git_folder
 
 if TYPE_CHECKING:
     from orbit_registry.search.index import Weights
-from collections.abc import Iterator
-from functools import cache, partial
-
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
 
 _BRANCHES = ("refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master")
 _NAMING = "refs/remotes/origin/HEAD"
@@ -264,7 +269,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
         for record in clean
     ]
     unread = len(entries) - len(parts)
-    parts += personal_parts(workspace, inputs.personal, parts)
+    parts += personal_parts(workspace, inputs.personal, clean)
     parts = compiler.with_breadth(sorted(parts, key=compiler.order_in), inputs.broad)
     content = pack(
         parts, holdout=round(1_000_000 * config.setting("experiment", "holdout")), unread=unread,

@@ -8,7 +8,7 @@ from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.mcp.tool import ToolCall, ToolResult, note_opened
-from orbit_registry.model.freshness import FRESH, Freshness
+from orbit_registry.model.freshness import FRESH
 from orbit_registry.model.kind import PHASES
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import Retirement
@@ -127,51 +127,29 @@ def show(call: ToolCall) -> ToolResult:
         raise UsageError(f"{full_record.id} is of the kind {full_record.kind.name}", hint='call `show` with {"id": …}')
     record = clean(full_record)
     freshness = registry.freshness([full_record]).get(full_record.path, FRESH)
-    if name:
-        return _show_chunk(call, record, name, freshness)
+    chunk = render.named_chunk(record, name) if name else None
     note_opened(registry.workspace, full_record.id, call.caller)
-    state = None if record.phase == "closed" else freshness.state.value
-    prose, cut = record.prose[:LONGEST_PROSE], len(record.prose) > LONGEST_PROSE
-    data = render.record_data(replace(record, prose=prose), prose=record.kind.in_document)
-    if record.kind.prose in data:
-        data[record.kind.prose] = prose
+    text = record.prose if chunk is None else chunk.body
+    prose, is_cut = text[:LONGEST_PROSE], len(text) > LONGEST_PROSE
+    if chunk is None:
+        data = render.record_data(replace(record, prose=prose), prose=record.kind.in_document)
+        data |= {record.kind.prose: prose} if record.kind.prose in data else {}
+        data["freshness_state"] = None if record.phase == "closed" else freshness.state.value
+        data["freshness_reasons"] = render.reasons_data(freshness)
+        head = render.record_text(replace(record, prose=""), freshness)
+        paths = [reference for what, reference in record.evidence if what == "file"]
+    else:
+        data = {**render.chunk_data(record, chunk, freshness), "prose": prose}
+        head, paths = render.chunk_head(record, chunk, freshness), []
     retirement = registry.collection.records.retirement(full_record)
-    head = render.with_retirement(retirement, render.record_text(replace(record, prose=""), freshness))
-    paths = [reference for what, reference in record.evidence if what == "file"]
-    return ToolResult(
-        {
-            **data, "truncated": cut, "freshness_state": state, "freshness_reasons": render.reasons_data(freshness),
-            **render.retirement_data(retirement),
-        },
-        _as_read(record, head, prose, cut=cut),
-        next=_after_reading(record, retirement),
-        paths=[*paths, *([record.source.path] if record.source else [])],
-        record_ids=[record.id],
-    )  # fmt: skip
-
-
-def _as_read(record: Record, head: str, prose: str, *, cut: bool) -> str:
     lines = [f"| {line}".rstrip() for line in prose.strip("\n").splitlines()] if prose.strip() else []
-    notice = [f"cut here: {record.source.path if record.source else record.path} has the rest"] if cut else []
-    return "\n".join([head, *(["", DATA, *lines] if lines else []), *notice])
-
-
-def _show_chunk(call: ToolCall, record: Record, name: str, freshness: Freshness) -> ToolResult:
-    chunk = render.named_chunk(record, name)
-    note_opened(call.registry.workspace, record.id, call.caller)
-    retirement = call.registry.collection.records.retirement(record)
-    head = render.with_retirement(retirement, render.chunk_head(record, chunk, freshness))
-    prose, cut = chunk.body[:LONGEST_PROSE], len(chunk.body) > LONGEST_PROSE
+    notice = [f"cut here: {record.source.path if record.source else record.path} has the rest"] if is_cut else []
+    head = render.with_retirement(retirement, head)
     return ToolResult(
-        {
-            **render.chunk_data(record, chunk, freshness),
-            "prose": prose,
-            "truncated": cut,
-            **render.retirement_data(retirement),
-        },
-        _as_read(record, head, prose, cut=cut),
-        next=[f'show {{"id": "{record.id}"}}', *_after_reading(record, retirement)],
-        paths=[record.source.path] if record.source else [],
+        {**data, "truncated": is_cut, **render.retirement_data(retirement)},
+        "\n".join([head, *(["", DATA, *lines] if lines else []), *notice]),
+        next=[*([] if chunk is None else [f'show {{"id": "{record.id}"}}']), *_after_reading(record, retirement)],
+        paths=[*paths, *([record.source.path] if record.source else [])],
         record_ids=[record.id],
     )
 
