@@ -80,19 +80,6 @@ def test_five_megabytes_are_read_and_more_is_left(root: Path, run: Run) -> None:
     assert dispatched(root)[-1]["skip_reason"] == "too large"
 
 
-def test_a_session_begins_with_what_applies_everywhere(root: Path, run: Run) -> None:
-    for number in range(30):
-        (root / f"src/f{number}.txt").write_text("", "utf-8")
-    subprocess.run(["git", "add", "src"], cwd=root, check=True)
-    write_learning(root, 8, scope={"paths": ["README.md"]})
-    bring_up_to_date(root)
-    start = {"cwd": str(root), "session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
-
-    assert shown(run(edit(root))) == ""
-    assert dispatched(root)[-1]["skip_reason"] == "narrowed"
-    assert ids_in(shown(run(start))) == [f"L-0000{number}" for number in range(1, 8)]
-
-
 def test_a_changed_record_is_named_and_starts_one_sync(root: Path, run: Run) -> None:
     write_learning(root, 1, summary="Another text")
     write_learning(root, 8)

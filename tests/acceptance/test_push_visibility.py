@@ -40,7 +40,7 @@ class Tree:
         """Return the ids that a hook shows for a path, without any sync."""
         index = self.open()
         rows = [index.row(hit >> 32) for hit in index.match(path)]
-        return [row.values[ID] for row in rows if row is not None and not index.difference(row)]
+        return [row.values[ID] for row in rows if not index.difference(row)]
 
     def asked(self, path: str = "src/a.py") -> list[str]:
         """Return the ids that `orbit match` lists."""
@@ -133,7 +133,7 @@ def test_commits_decide_what_is_broad(tree: Tree) -> None:
     assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
     index = tree.open()
     rows = [index.row(number) for number in range(index.records)]
-    assert {row.values[ID] for row in rows if row and row.flags & BROAD} == {"L-aaaaa", "L-bbbbb"}
+    assert {row.values[ID] for row in rows if row.flags & BROAD} == {"L-aaaaa", "L-bbbbb"}
 
 
 def test_files_of_another_git_index_do_not_count(tree: Tree, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

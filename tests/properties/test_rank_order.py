@@ -12,7 +12,7 @@ import duckdb
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.hook.index import ID, NoIndex, read_index
+from orbit_registry.hook.index import NoIndex, read_index
 from orbit_registry.matching.compile import Origin, order_in, part_of
 from orbit_registry.matching.pack import pack
 from orbit_registry.model.kind import load_kinds
@@ -59,7 +59,7 @@ def in_index(records: list[Record], half_life: float) -> list[str]:
     memory.write(content)
     index = read_index(memory, "/")
     assert not isinstance(index, NoIndex)
-    return [row.values[ID] for number in range(index.records) if (row := index.row(number)) is not None]
+    return [index.row(number).id for number in range(index.records)]
 
 
 def in_sql(records: list[Record], half_life: float) -> list[str]:

@@ -137,8 +137,7 @@ class LearningsContextInjector:
         categories = self._limits.categories_for(agent)
         if categories is None:
             index = current_index(self.registry.workspace)
-            rows = (index.row(number) for number in range(index.pushed))
-            names = {row.values[CATEGORY] for row in rows if row is not None and row.values[CATEGORY]}
+            names = {category for row in map(index.row, range(index.pushed)) if (category := row.values[CATEGORY])}
             return (*sorted(names - {GENERAL}), GENERAL)
         if not categories.is_mapped:
             _LOG.warning("no mapping names the agent %s: it gets `%s` alone", agent_name(agent)[:100], GENERAL)
@@ -257,13 +256,13 @@ class _KeptIndex(Index):
         answer = self._cache.get(key, self._content)
         if answer is None:
             hits = self._index.hits_under(axis, word, everything)
-            rows = ((hit >> 32, self._index.row(hit >> 32)) for hit in hits[: EXAMINED + 1])
-            answer = Answer(tuple(hits), {number: row for number, row in rows if row is not None})
+            numbers = [hit >> 32 for hit in hits[: EXAMINED + 1]]
+            answer = Answer(tuple(hits), dict(zip(numbers, map(self._index.row, numbers), strict=True)))
             self._cache.set(key, answer, self._content)
         self._rows.update(answer.rows)
         return list(answer.hits)
 
-    def row(self, number: int) -> Row | None:
+    def row(self, number: int) -> Row:
         """Return a record by its number."""
         return self._rows.get(number) or self._index.row(number)
 

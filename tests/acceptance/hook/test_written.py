@@ -20,7 +20,7 @@ def pushed(root: Path, path: str = "src/a.py") -> dict[str, str]:
     """Return what the index as it is pushes for a path: the teasers by id."""
     index = open_index(str(root))
     assert isinstance(index, Index), index.reason
-    rows = [row for hit in index.match(path) if (row := index.row(hit >> 32)) is not None]
+    rows = [index.row(hit >> 32) for hit in index.match(path)]
     return {row.values[ID]: row.values[TEASER] for row in rows if not index.difference(row)}
 
 

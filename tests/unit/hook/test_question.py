@@ -22,12 +22,8 @@ TEXTS: dict[str, search.Fields] = {
 }
 
 
-def indexes() -> tuple[search.Index, Index]:
-    """Return the texts as searches have them, and as the hook has them: the last one is not pushed."""
-    return indexes_of(TEXTS)
-
-
-def indexes_of(fields: dict[str, search.Fields], with_pairs: bool = False) -> tuple[search.Index, Index]:
+def indexes_of(fields: dict[str, search.Fields] = TEXTS, with_pairs: bool = False) -> tuple[search.Index, Index]:
+    """Return texts as searches have them, and as the hook has them, which does not push the one named `closed`."""
     by_key = {(name, 0): texts for name, texts in fields.items()}
     texts = search.Index({key: search.counts_of(text) for key, text in by_key.items()}, by_key if with_pairs else {})
     parts = []
@@ -54,7 +50,7 @@ def indexes_of(fields: dict[str, search.Fields], with_pairs: bool = False) -> tu
     ],
 )
 def test_scores_are_those_of_a_search(text: str) -> None:
-    texts, index = indexes()
+    texts, index = indexes_of()
     searched = {texts.keys[slot][0]: score for slot, score in texts.search(terms(text))}
     searched.pop("closed", None)
 
@@ -69,38 +65,21 @@ def test_scores_are_those_of_a_search(text: str) -> None:
     "text", ["", "continue", "please fix it", "Yes, go ahead!", "invoice", "the of and", "\x00\ud800"]
 )
 def test_a_text_that_names_nothing_leads_nowhere(text: str) -> None:
-    assert records_by_words(indexes()[1], text) == []
+    assert records_by_words(indexes_of()[1], text) == []
 
 
 def test_the_only_record_of_a_project_is_found() -> None:
-    texts = search.Index({("only", 0): search.counts_of(("Redis forgets a cache at a restart", "", ""))})
-    row = [""] * reader.FIELDS
-    row[reader.ID] = row[reader.PATH] = "only"
-    content = pack([Part(tuple(row), 0, True)], min_relevance=0.2, weights=texts.record_weights())
-    index = read_index(content, "/")
-    assert isinstance(index, Index)
+    index = indexes_of({"only": ("Redis forgets a cache at a restart", "", "")})[1]
     assert records_by_words(index, "Move the cache to Redis")[0][1] >= index.min_relevance
 
 
 def test_a_plural_is_a_form_of_its_noun() -> None:
-    texts = search.Index(
-        {
-            ("noun", 0): search.counts_of(("A parser keeps its position", "", "")),
-            ("verb", 0): search.counts_of(("Parse dates once", "", "")),
-        }
-    )
-    parts = []
-    for name in ("noun", "verb"):
-        row = [""] * reader.FIELDS
-        row[reader.ID] = row[reader.PATH] = name
-        parts.append(Part(tuple(row), 0, True))
-    index = read_index(pack(parts, min_relevance=0.2, weights=texts.record_weights()), "/")
-    assert isinstance(index, Index)
+    index = indexes_of({"noun": ("A parser keeps its position", "", ""), "verb": ("Parse dates once", "", "")})[1]
     assert [number for number, _ in records_by_words(index, "write two parsers")] == [0]
 
 
 def test_a_path_in_writing_without_spaces_is_left_out() -> None:
-    assert records_by_words(indexes()[1], "請求書の番号を修復src/app.py") != []
+    assert records_by_words(indexes_of()[1], "請求書の番号を修復src/app.py") != []
 
 
 def test_words_in_a_row_outweigh_the_same_words_apart() -> None:

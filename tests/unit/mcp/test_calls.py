@@ -377,7 +377,6 @@ def test_a_tools_change_is_indexed_before_its_answer(call: Call, root: Path) -> 
     index = open_index(Registry.open(root).workspace)
     assert isinstance(index, Index)
     row = index.row(index.match("src/a.py")[0] >> 32)
-    assert row is not None
     assert row.values[ID] == last
 
 

@@ -291,7 +291,7 @@ class _Prover:
 
     def _applying(self, file: str) -> tuple[frozenset[str], int]:
         rows = (self._index.row(hit >> 32) for hit in self._index.match(file))
-        live = [row for row in rows if row is not None and row.values[ID] in self._uids and row.values[PHASE] == "live"]
+        live = [row for row in rows if row.values[ID] in self._uids and row.values[PHASE] == "live"]
         narrow = [row for row in live if not row.flags & BROAD and not row.values[PATH].startswith("~/")]
         return frozenset(self._uids[row.values[ID]] for row in narrow), sum(bool(row.flags & BROAD) for row in live)
 

@@ -117,11 +117,10 @@ class _Session(SessionLog):
 class _VersionIndex(Index):
     def __init__(self, content: bytes, words: list[int]) -> None:
         super().__init__(content, words, "")
-        rows = [super(_VersionIndex, self).row(number) for number in range(self.records)]
-        self._rows = {row.number: row for row in rows if row is not None}
-        self._versions = [int(row.values[ORIGIN]) for row in self._rows.values()]
+        self._rows = list(map(super().row, range(self.records)))
+        self._versions = [int(row.values[ORIGIN]) for row in self._rows]
         self.whole = sum(1 << version for version in self._versions)
-        self.broad = sum(1 << version for version, row in zip(self._versions, self._rows.values(), strict=True)
+        self.broad = sum(1 << version for version, row in zip(self._versions, self._rows, strict=True)
                          if row.flags & reader.BROAD)  # fmt: skip
         self._paths: dict[str, list[int]] = {}
         self.standing = 0  # versions that it answers with
@@ -137,8 +136,8 @@ class _VersionIndex(Index):
     def _standing_hits(self, hits: Iterable[int]) -> list[int]:
         return [hit for hit in hits if self.standing >> self._versions[hit >> 32] & 1]
 
-    def row(self, number: int) -> Row | None:
-        return self._rows.get(number)
+    def row(self, number: int) -> Row:
+        return self._rows[number]
 
     def difference(self, row: Row) -> str:
         return ""

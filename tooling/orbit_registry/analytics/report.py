@@ -164,8 +164,8 @@ def stats(workspace: Workspace, days: int | None = None) -> Stats:
     since = None if days is None else now - days * DAY
     index = current_index(workspace)
     patterns = {record.id for record in read_collection(workspace).records if record.text("error_pattern")}
-    rows = [row for number in range(index.records) if (row := index.row(number)) is not None]
-    summaries = {row.values[reader.ID]: _record_summary(row, index, patterns) for row in reversed(rows)}
+    rows = map(index.row, reversed(range(index.records)))
+    summaries = {row.id: _record_summary(row, index, patterns) for row in rows}
     frame = tokens("\n".join((render.START, render.INTRODUCTION, render.END)))
     log = LogScan()
     counting = EventCounter(since, {record_id: record.tokens for record_id, record in summaries.items()}, frame)

@@ -110,7 +110,7 @@ class UnsupportedGlob:
 
 def exported(index: Index, now: float) -> list[Row]:
     """Return the project's records that rule files may hold, in rank order; `now` is in seconds since 1970."""
-    rows = (row for number in range(index.pushed) if (row := index.row(number)) is not None)
+    rows = map(index.row, range(index.pushed))
     return [row for row in rows if row.words(GLOBS) and not is_personal(row) and not standing_reason(row, now)]
 
 

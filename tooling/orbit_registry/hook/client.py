@@ -10,7 +10,7 @@ from time import monotonic, time
 
 from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, working_project
 from orbit_registry.hook.events import Event, append
-from orbit_registry.hook.index import FORBIDDEN, OPTIONS, NoIndex, open_index
+from orbit_registry.hook.index import DAMAGE, FORBIDDEN, OPTIONS, NoIndex, open_index
 from orbit_registry.hook.payload import parse_json
 from orbit_registry.hook.project import HOSTS, note_host_session, pending_count, project_paths, project_root, prune
 from orbit_registry.hook.render import render
@@ -133,6 +133,9 @@ class HookCall:
         except OSError:
             event.fault = "ledger"
             return []
+        except DAMAGE:
+            event.fault = "index"
+            return ["damaged"]
         if text or call.message:
             posix.write(1, self.agent.reply(call, text).encode())
         return behind
@@ -168,10 +171,7 @@ class HookCall:
             context.breaks = forbidden(index, *edit)
         selection = select(index, context, self.session_log)
         if call.error:
-            rows = (index.row(number) for number, _ in error_matches(index, call.error))
-            event.failed = [row.id for row in rows if row is not None][:MOST_FAILED]
-        if index.damaged:
-            event.fault = "index"
+            event.failed = [index.row(number).id for number, _ in error_matches(index, call.error)][:MOST_FAILED]
         text = render(selection)
         event.set_selection(selection, tokens(text))
         return text, index.behind()

@@ -1,6 +1,6 @@
 """Words that a decision forbids, in a text that a tool call writes; loaded only where the index has such words."""
 
-from orbit_registry.hook.index import CHECKS, DAMAGE, FORBIDDEN, FORBIDDEN_IN, PHRASES, checksum
+from orbit_registry.hook.index import CHECKS, FORBIDDEN, FORBIDDEN_IN, PHRASES, checksum
 from orbit_registry.hook.project import readable_content
 from orbit_registry.hook.tools import LONGEST_FILE, edits_in
 
@@ -30,24 +30,21 @@ _MARKS = {**dict.fromkeys(_HASH, ("#",)), **dict.fromkeys(_SLASHES, ("//", "/*",
 def forbidden(index: "Index", arguments: "Payload", path: str, root: str, folder: str) -> "Breaks":
     """Return, by number, the pushed records that forbid a word which a call adds: its key, the word and the line."""
     breaks: Breaks = {}
-    try:
-        patterns = [(number, index.pattern_text(number)) for number in index.lookup(FORBIDDEN)[1][:MOST_WORDS]]
-        for file, new, old in edits_in(arguments, path, root, folder):
-            new, old = (part.replace("'''", _QUOTES) for part in (new, old))
-            text = new[: max(MOST_SEARCHED // max(len(patterns), 1), LEAST_SEARCHED)]
-            texts = {EXACT: (text, old), ANY_CASE: (text.casefold(), old.casefold())}
-            present = [(number, pattern) for number, pattern in patterns if pattern[1:] in texts[pattern[0]][0]]
-            head, quotes = _before(root, file, new, old) if present else ("", 0)
-            heads = {EXACT: head, ANY_CASE: head.casefold()}
-            texts = {sign: (heads[sign] + added, heads[sign] + removed) for sign, (added, removed) in texts.items()}
-            edit = _Edit(file, texts, quotes, MOST_HITS // max(len(present), 1) + 1)
-            for number, pattern in present:
-                start, end = index.range_of(number)
-                for hit in index.hits[start:end].tolist():
-                    if hit < index.pushed << 32 and hit >> 32 not in breaks:
-                        _add_break(breaks, index, hit, pattern, edit)
-    except DAMAGE:
-        index.damaged = True
+    patterns = [(number, index.pattern_text(number)) for number in index.lookup(FORBIDDEN)[1][:MOST_WORDS]]
+    for file, new, old in edits_in(arguments, path, root, folder):
+        new, old = (part.replace("'''", _QUOTES) for part in (new, old))
+        text = new[: max(MOST_SEARCHED // max(len(patterns), 1), LEAST_SEARCHED)]
+        texts = {EXACT: (text, old), ANY_CASE: (text.casefold(), old.casefold())}
+        present = [(number, pattern) for number, pattern in patterns if pattern[1:] in texts[pattern[0]][0]]
+        head, quotes = _before(root, file, new, old) if present else ("", 0)
+        heads = {EXACT: head, ANY_CASE: head.casefold()}
+        texts = {sign: (heads[sign] + added, heads[sign] + removed) for sign, (added, removed) in texts.items()}
+        edit = _Edit(file, texts, quotes, MOST_HITS // max(len(present), 1) + 1)
+        for number, pattern in present:
+            start, end = index.range_of(number)
+            for hit in index.hits[start:end].tolist():
+                if hit < index.pushed << 32 and hit >> 32 not in breaks:
+                    _add_break(breaks, index, hit, pattern, edit)
     return breaks
 
 
@@ -108,10 +105,7 @@ def _before(root: str, file: str, new: str, old: str) -> tuple[str, int | None]:
 def _add_break(breaks: "Breaks", index: "Index", hit: int, pattern: str, edit: _Edit) -> None:
     """Add the record of a hit, if its check looks at the file and the edit adds the word."""
     row = index.row(hit >> 32)
-    checks = row.words(CHECKS) if row is not None else []
-    if row is None or hit & 0xFFFFFFFF >= len(checks):
-        return
-    name, where, say, globs, *_ = checks[hit & 0xFFFFFFFF].split(PHRASES)
+    name, where, say, globs, *_ = row.words(CHECKS)[hit & 0xFFFFFFFF].split(PHRASES)
     if not _covers(index, globs.split(GROUP), edit.file):
         return
     allowance = f"{_ALLOW}{row.id}"

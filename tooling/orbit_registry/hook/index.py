@@ -55,7 +55,7 @@ NOTE_LINE, MORE_LINE = "\n  note: ", "\n  more: "
 PHRASES, EXACT = "\x1e", "="
 """What parts an option's names and the text that is shown; prefix of a name that only an import can mean."""
 _OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is not a file, a pipe, answers at once
-DAMAGE = (IndexError, ValueError, OverflowError, TypeError)
+DAMAGE = (IndexError, ValueError, OverflowError, TypeError)  # what reading a damaged index raises
 
 
 class NoIndex:
@@ -140,13 +140,15 @@ def read_index(content: mmap | bytes, root: str) -> "Index | NoIndex":
 
 
 class Index:
-    """An open index, in push order. A hit is the record's number times 2^32 plus the position of the matching glob."""
+    """An open index, in push order. A hit is the record's number times 2^32 plus the position of the matching glob.
+
+    Where the file is damaged its methods raise one of `DAMAGE`.
+    """
 
     def __init__(self, content: mmap | bytes, words: list[int], root: str) -> None:
         self.content, self.root, self.length = content, root, words[W_LENGTH]
         self.records, self.pushed, self._mask = words[W_RECORDS], words[W_PUSHED], words[W_BUCKETS] - 1
-        self.damaged, self.holdout = False, words[W_HOLDOUT]
-        self.settings, self.unread = words[W_SETTINGS], words[W_UNREAD]
+        self.holdout, self.settings, self.unread = words[W_HOLDOUT], words[W_SETTINGS], words[W_UNREAD]
         self.min_relevance, self.unknown_worth = words[W_RELEVANCE] / 1_000_000, words[W_WORTH]
         self.differences: list[str] = []  # changed files of looked-up records, with time and size
         view = memoryview(content)
@@ -167,24 +169,14 @@ class Index:
         """Return one hit a pushed record, with `everything` a record, for a path from the project's root."""
         if len(path) > MAX_PATH:
             return []
-        try:
-            ranges, patterns = self.candidates(path)
-            ranges += [self.range_of(number) for number in patterns if self.pattern_fits(number, path)]
-            return self._merged(ranges, everything, path)
-        except DAMAGE:
-            self.damaged = True
-            return []
+        ranges, patterns = self.candidates(path)
+        ranges += [self.range_of(number) for number in patterns if self.pattern_fits(number, path)]
+        return self._merged(ranges, everything, path)
 
     def hits_under(self, axis: str, word: str, everything: bool = False) -> list[int]:
         """Return hits for a tag ("t"), category ("c"), gate ("g"), a rule's id ("i") or link ("l")."""
         beyond = (self.records if everything else self.pushed) << 32
-        hits: list[int] = []
-        try:
-            for start, end in self.lookup(axis + word)[0]:
-                hits += self.hits[start:end]
-        except DAMAGE:
-            self.damaged = True
-        return [hit for hit in hits if hit < beyond]
+        return [hit for start, end in self.lookup(axis + word)[0] for hit in self.hits[start:end] if hit < beyond]
 
     def lookup(self, key: str) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the ranges of hits under a key, and the patterns."""
@@ -193,17 +185,13 @@ class Index:
         self._details(key.encode("utf-8", "surrogatepass"), (0,), ranges, patterns)
         return ranges, patterns
 
-    def row(self, number: int) -> Row | None:
-        """Return a record by its number; None where the index is damaged."""
-        try:
-            text, flags = self.content[self.rows[number] : self.rows[number + 1]], self.flags[number]
-            values = text.decode("utf-8").split("\0")
-            if len(values) == FIELDS and checksum(text) ^ flags == self._row_sum[number]:
-                return Row(number, values, flags)
-        except DAMAGE:
-            pass
-        self.damaged = True
-        return None
+    def row(self, number: int) -> Row:
+        """Return a record by its number."""
+        text, flags = self.content[self.rows[number] : self.rows[number + 1]], self.flags[number]
+        values = text.decode("utf-8").split("\0")
+        if len(values) != FIELDS or checksum(text) ^ flags != self._row_sum[number]:
+            raise ValueError("the push index is damaged")
+        return Row(number, values, flags)
 
     def glob_of(self, row: Row, hit: int) -> str:
         """Return the glob of a hit."""
@@ -243,7 +231,7 @@ class Index:
 
     def behind(self) -> list[str]:
         """Return what changed since the index was made: record files, HEAD, git's index, folders."""
-        changes = ["damaged", *self.differences] if self.damaged else [*self.differences]
+        changes = [*self.differences]
         for line in self.inputs[1:]:
             before, _, path = line.partition("\t")
             now = stamp(path if path.startswith("/") else f"{self.root}/{path}") if path else before
@@ -259,8 +247,7 @@ class Index:
             number = hit >> 32
             if number != last:
                 last = number
-                row = self.row(number) if self.flags[number] & EXCLUDES else None
-                if not self.flags[number] & EXCLUDES or (row is not None and self.excluding(row, path) is None):
+                if not self.flags[number] & EXCLUDES or self.excluding(self.row(number), path) is None:
                     matches.append(hit)
         return matches
 

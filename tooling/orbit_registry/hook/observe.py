@@ -104,7 +104,7 @@ def opened_ids(root: str, call: "Call", index: "Index | NoIndex", session_log: "
 
 
 def _ids_of_document(index: Index, path: str, session_log: "SessionLog | None") -> list[str]:
-    ids = [row.id for hit in index.hits_under("m", path) if (row := index.row(hit >> 32)) is not None]
+    ids = [index.row(hit >> 32).id for hit in index.hits_under("m", path)]
     if len(ids) < 2:
         return ids
     if session_log is None:

@@ -7,7 +7,7 @@ stems; another form of one is found by taking its ending off: to load a stemmer 
 
 from itertools import pairwise
 
-from orbit_registry.hook.index import DAMAGE, PAIR_SHIFT
+from orbit_registry.hook.index import PAIR_SHIFT
 from orbit_registry.hook.purpose import purposes_in
 from orbit_registry.hook.words import words
 
@@ -42,27 +42,23 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
         return []
     best, weights = 0, dict[int, int]()
     term_of: dict[str, int] = {}
-    try:
-        for word in query:
-            ranges = _ranges(index, word)
-            if not ranges:
-                best += index.unknown_worth
-                continue
-            *hits, worth, term = index.hits[ranges[0][0] : ranges[0][1]].tolist()
-            if term & 0xFFFFFFFF not in term_of.values():
-                best += worth & 0xFFFFFFFF
-                for hit in hits:
-                    weights[hit >> 32] = weights.get(hit >> 32, 0) + (hit & 0xFFFFFFFF)
-            term_of[word] = term & 0xFFFFFFFF
-        terms = [term_of.get(word, -1) for word in in_order]
-        pairs = {first << 24 | second for first, second in pairwise(terms) if first >= 0 and second >= 0}
-        for number in sorted(weights, key=lambda number: -weights[number])[: POOL if pairs else 0]:
-            for pair in index.pairs[index.pair_start[number] : index.pair_start[number + 1]].tolist():
-                if pair >> 16 in pairs:
-                    weights[number] += (pair & 0xFFFF) << PAIR_SHIFT
-    except DAMAGE:
-        index.damaged = True
-        return []
+    for word in query:
+        ranges = _ranges(index, word)
+        if not ranges:
+            best += index.unknown_worth
+            continue
+        *hits, worth, term = index.hits[ranges[0][0] : ranges[0][1]].tolist()
+        if term & 0xFFFFFFFF not in term_of.values():
+            best += worth & 0xFFFFFFFF
+            for hit in hits:
+                weights[hit >> 32] = weights.get(hit >> 32, 0) + (hit & 0xFFFFFFFF)
+        term_of[word] = term & 0xFFFFFFFF
+    terms = [term_of.get(word, -1) for word in in_order]
+    pairs = {first << 24 | second for first, second in pairwise(terms) if first >= 0 and second >= 0}
+    for number in sorted(weights, key=lambda number: -weights[number])[: POOL if pairs else 0]:
+        for pair in index.pairs[index.pair_start[number] : index.pair_start[number + 1]].tolist():
+            if pair >> 16 in pairs:
+                weights[number] += (pair & 0xFFFF) << PAIR_SHIFT
     ranked = sorted(weights.items(), key=lambda hit: (-hit[1], hit[0]))
     return [(number, min(weight / best, 1.0)) for number, weight in ranked]
 

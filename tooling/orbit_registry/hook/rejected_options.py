@@ -4,7 +4,7 @@ It is loaded only where the index holds rejected options. Of an edit, lines of i
 """
 
 from orbit_registry.hook.call import LONGEST_TEXT, PATCH, field
-from orbit_registry.hook.index import DAMAGE, EXACT, OPTIONS, PHRASES, REJECTED
+from orbit_registry.hook.index import EXACT, OPTIONS, PHRASES, REJECTED
 from orbit_registry.hook.tools import ADDING, edits_in
 from orbit_registry.hook.words import words
 
@@ -68,17 +68,14 @@ def _add_matches(
 ) -> None:
     """Add the options that are under a key and whose name is in a query or, whatever it is, one of `exact`."""
     joined = f" {' '.join(query)} "
-    try:
-        for key in dict.fromkeys(keys):
-            for number in index.lookup(f"{OPTIONS}{key}")[1] if key else ():
-                phrase = index.pattern_text(number)
-                if phrase.lstrip(EXACT) in exact or f" {phrase} " in joined or _is_adopted(phrase, joined):
-                    start, end = index.range_of(number)
-                    for hit in index.hits[start:end].tolist():
-                        if hit < index.pushed << 32:
-                            matches.setdefault(hit >> 32, hit & 0xFFFFFFFF)
-    except DAMAGE:
-        index.damaged = True
+    for key in dict.fromkeys(keys):
+        for number in index.lookup(f"{OPTIONS}{key}")[1] if key else ():
+            phrase = index.pattern_text(number)
+            if phrase.lstrip(EXACT) in exact or f" {phrase} " in joined or _is_adopted(phrase, joined):
+                start, end = index.range_of(number)
+                for hit in index.hits[start:end].tolist():
+                    if hit < index.pushed << 32:
+                        matches.setdefault(hit >> 32, hit & 0xFFFFFFFF)
 
 
 def _is_adopted(phrase: str, joined: str) -> bool:

@@ -179,9 +179,9 @@ def _find_by_words(
     for number, score, way in ranked:
         if number in by_words:
             continue
-        row = index.row(number) if len(by_words) < BY_WORDS[context.surface] and misses < NEAR_MISSES else None
-        if row is None:
+        if len(by_words) == BY_WORDS[context.surface] or misses == NEAR_MISSES:
             break
+        row = index.row(number)
         is_rule = scores is not None and row.values[reader.GATE] == LINKED  # rules have a floor of their own in briefs
         is_miss = score < (context.min_relevance if is_rule else index.min_relevance)
         by = [*triggers.get(number, ()), (way, "")]
@@ -199,9 +199,10 @@ def _in_force(index: "Index", ranked: "Sequence[tuple[int, float]]") -> "Iterato
     for number, score in ranked:
         if number < index.pushed:
             yield number, score, Via.TEXT
-        elif (row := index.row(number)) is not None:
-            for hit in index.hits_under(reader.REPLACED, row.id):
-                yield hit >> 32, score, f"{Via.SUPERSEDED}{row.id}"
+        else:
+            record_id = index.row(number).id
+            for hit in index.hits_under(reader.REPLACED, record_id):
+                yield hit >> 32, score, f"{Via.SUPERSEDED}{record_id}"
 
 
 def _find_options(index: "Index", context: Context, triggers: "Triggers", by_words: dict[int, float]) -> dict[int, int]:
@@ -245,9 +246,9 @@ def _narrow(
     most = EXAMINED * (1 + len(context.categories))
     enough = most if context.surface == BRIEF or context.per_call != PER_CALL else ENOUGH
     for number in numbers[:most]:
-        row = index.row(number) if len(fitting) < enough else None
-        if row is None:
+        if len(fitting) >= enough:
             break
+        row = index.row(number)
         examined += 1
         if reason := _drop_reason(row, context, triggers[number], scores):
             drops.append((row, reason))
@@ -397,11 +398,8 @@ def error_matches(index: "Index", error: str) -> "Iterator[tuple[int, str]]":
     if len(error) > LONGEST_ERROR:
         error = f"{error[: LONGEST_ERROR // 2]} {error[-LONGEST_ERROR // 2 :]}"
     text = folded(error)
-    try:
-        for number in index.lookup(AXIS)[1]:
-            pattern = index.pattern_text(number)
-            if contains_pattern(pattern, text):
-                start, end = index.range_of(number)
-                yield from ((hit >> 32, pattern) for hit in index.hits[start:end] if hit < index.pushed << 32)
-    except reader.DAMAGE:
-        index.damaged = True
+    for number in index.lookup(AXIS)[1]:
+        pattern = index.pattern_text(number)
+        if contains_pattern(pattern, text):
+            start, end = index.range_of(number)
+            yield from ((hit >> 32, pattern) for hit in index.hits[start:end] if hit < index.pushed << 32)

@@ -129,11 +129,9 @@ def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bo
     file = agent.settings[state.scope]
     new_text = format_of(file).with_entries(text, command_of(agent, state.scope, root), str(state.path))
     launcher = state.scope == "project" and file_text(inside(root, LAUNCHER)) != launcher_text()
-    if not dry_run:
-        if launcher:
-            write_atomic(inside(root, LAUNCHER), launcher_text())
-        write_atomic(state.path, new_text)
-    diff = text_diff(state.path, text, new_text)
+    if launcher and not dry_run:
+        write_atomic(inside(root, LAUNCHER), launcher_text())
+    diff = replace_text(state.path, text, new_text, dry_run=dry_run)
     return HookState(agent, state.scope, state.path, True, True, changed=True, launcher=launcher, diff=diff)
 
 
@@ -143,13 +141,11 @@ def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: 
     path = settings_path(root, file)
     text = file_text(path)
     new_text = None if text is None else format_of(file).without_entries(text, str(path))
-    if new_text != text and not dry_run:
-        write_or_remove(path, new_text)
+    diff = replace_text(path, text, new_text, dry_run=dry_run)
     launcher = inside(root, LAUNCHER)
     is_last = scope == "project" and not _is_started(root, but=path) and file_text(launcher) == launcher_text()
     if is_last and not dry_run:
         launcher.unlink()
-    diff = text_diff(path, text, new_text)
     return HookState(agent, scope, path, False, False, changed=new_text != text, launcher=is_last, diff=diff)
 
 
@@ -189,8 +185,10 @@ def _below_top(root: Path) -> str:
     return f"{root.relative_to(top).as_posix()}/" if top != root else ""
 
 
-def text_diff(path: Path, old: str | None, new: str | None) -> str:
-    """Return the difference of two texts of a file; None means no file."""
+def replace_text(path: Path, old: str | None, new: str | None, *, dry_run: bool) -> str:
+    """Write a new text of a file, if it differs, and return the difference; None means no file."""
+    if new != old and not dry_run:
+        write_or_remove(path, new)
     before, after = ((text or "").splitlines(keepends=True) for text in (old, new))
     old_name, new_name = ("/dev/null" if text is None else str(path) for text in (old, new))
     lines = difflib.unified_diff(before, after, old_name, new_name)

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from orbit_registry.agents.agent import ROOT, Agent, Scope, ServersFile, hook_agents, load_agent
 from orbit_registry.errors import OrbitError, RefusedError
-from orbit_registry.install.install import file_in_scope, file_text, settings_path, text_diff, write_or_remove
+from orbit_registry.install.install import file_in_scope, file_text, replace_text, settings_path
 from orbit_registry.install.settings import JsonText
-from orbit_registry.workspace.files import write_atomic
 
 NAME = "orbit"
 COMMAND = ("orbit-registry", "mcp", "serve")  # without a path of this machine, so that the file can be committed
@@ -53,9 +52,8 @@ def install_server(root: Path, agent: Agent, scope: Scope | None = None, *, dry_
     """Name our server in an agent's file; other bytes stay."""
     scope, file, path, text = _file(root, agent, scope)
     new_text = _with_entry(text, file, root, str(path)) if file.keys else _with_block(text, path)
-    if new_text != text and not dry_run:
-        write_atomic(path, new_text)
-    return ServerState(agent, scope, path, True, new_text != text, text_diff(path, text, new_text))
+    diff = replace_text(path, text, new_text, dry_run=dry_run)
+    return ServerState(agent, scope, path, True, new_text != text, diff)
 
 
 def uninstall_server(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> ServerState:
@@ -64,9 +62,8 @@ def uninstall_server(root: Path, agent: Agent, scope: Scope | None = None, *, dr
     new_text = text
     if text is not None:
         new_text = _without_entry(text, file, root, str(path)) if file.keys else _without_block(text)
-    if new_text != text and not dry_run:
-        write_or_remove(path, new_text)
-    return ServerState(agent, scope, path, False, new_text != text, text_diff(path, text, new_text))
+    diff = replace_text(path, text, new_text, dry_run=dry_run)
+    return ServerState(agent, scope, path, False, new_text != text, diff)
 
 
 def other_files(root: Path, state: ServerState) -> list[str]:

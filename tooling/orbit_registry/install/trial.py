@@ -176,7 +176,7 @@ def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:
     for file in [*(tracked or []), *untracked]:
         for hit in index.match(file):
             row = index.row(hit >> 32)
-            if row is None or row.flags & BROAD or row.is_expired(time.time()):
+            if row.flags & BROAD or row.is_expired(time.time()):
                 continue
             if not index.difference(row):
                 return file

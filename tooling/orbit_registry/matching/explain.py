@@ -8,8 +8,8 @@ from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import DROPS, working_project
 from orbit_registry.hook.index import Index, Row
 from orbit_registry.hook.select import LINKED, bar_reason, linked_rules
-from orbit_registry.matching.match import current_index, head_of, row_of
-from orbit_registry.matching.pack import SYMBOL
+from orbit_registry.matching.match import current_index, head_of
+from orbit_registry.matching.pack import SYMBOL, is_whole
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.sync import open_index
 from orbit_registry.workspace.workspace import Workspace, project_path
@@ -67,7 +67,7 @@ def explain(workspace: Workspace, path: str, *, project: str = "", now: float | 
     """Return verdicts on all records related to a path, shown ones first, by the index as the hook finds it."""
     path = project_path(path)
     index = open_index(workspace)
-    if not isinstance(index, Index):
+    if not isinstance(index, Index) or not is_whole(index):
         index = current_index(workspace)
     seconds, current_project = time.time() if now is None else now, working_project(project)
     ranges, patterns = index.candidates(path)
@@ -82,7 +82,7 @@ def explain(workspace: Workspace, path: str, *, project: str = "", now: float | 
     for number, ways in sorted(
         linked_rules(index, [entry.row for entry in verdicts if entry.key in _PUSHED_KEYS], {}).items()
     ):
-        row = row_of(index, number)
+        row = index.row(number)
         verdict = _standing(index, row, seconds, current_project)
         verdicts = [entry for entry in verdicts if entry.row.number != number]
         verdicts.append(Verdict(row, "link" if verdict == "rule" else verdict, "", row.doubt(seconds), ways[0][0][1:]))
@@ -94,7 +94,7 @@ def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project: str) -> Verdict:
-    row = row_of(index, hit >> 32)
+    row = index.row(hit >> 32)
     glob = index.glob_of(row, hit).removeprefix(SYMBOL)
     if not fits:
         return Verdict(row, "no match", glob)
@@ -102,7 +102,7 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
     if excluding is not None:
         return Verdict(row, "excluded", excluding)
     replacing = index.hits_under(reader.REPLACED, row.id)
-    ids = tuple(row_of(index, later >> 32).id for later in replacing)
+    ids = tuple(index.row(later >> 32).id for later in replacing)
     return Verdict(row, _standing(index, row, now, project), glob, row.doubt(now), successors=ids)
 
 

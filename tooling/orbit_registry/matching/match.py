@@ -103,7 +103,7 @@ def match(
     ways: dict[int, list[tuple[str, str]]] = {}
     for path in dict.fromkeys(project_path(path) for path in paths):
         for hit in index.match(path, everything):
-            row = row_of(index, hit >> 32)
+            row = index.row(hit >> 32)
             ways.setdefault(hit >> 32, []).append((f"{Via.PATH}{path}", index.glob_of(row, hit)))
         for hit in index.hits_under(reader.REPLACED, path):
             ways.setdefault(hit >> 32, []).append((f"{Via.SUPERSEDED}{path}", ""))
@@ -114,7 +114,7 @@ def match(
     def valid_matches(ways: Mapping[int, Sequence[tuple[str, str]]]) -> list[Match]:
         matches: list[Match] = []
         for number in sorted(ways):
-            row = row_of(index, number)
+            row = index.row(number)
             tasks = row.words(reader.TASKS)
             if is_other_project(row.values[reader.PROJECT], current_project):
                 continue
@@ -137,14 +137,6 @@ def scope_widths(workspace: Workspace, index: Index) -> Mapping[int, int]:
     except GitError:
         return {}
     return Counter(hit >> 32 for file in files for hit in index.match(file))
-
-
-def row_of(index: Index, number: int) -> Row:
-    """Return a record of an index."""
-    row = index.row(number)
-    if row is None:
-        raise SnapshotError("the push index is damaged", hint="`orbit sync --rebuild` makes it again")
-    return row
 
 
 def head_of(row: Row) -> dict[str, object]:
@@ -248,7 +240,7 @@ def coverage(workspace: Workspace) -> Coverage:
     broad: list[str] = []
     for number in range(index.pushed):
         row = index.row(number)
-        if row is None or is_personal(row):  # what one person keeps covers nothing for the others
+        if is_personal(row):  # what one person keeps covers nothing for the others
             continue
         ids[number] = row.id
         if row.values[reader.GLOBS]:

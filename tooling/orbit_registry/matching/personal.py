@@ -14,6 +14,7 @@ from pathlib import Path
 from orbit_registry.errors import OrbitError
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import MORE_LINE, Row
+from orbit_registry.hook.select import folded
 from orbit_registry.matching.compile import Origin, part_of
 from orbit_registry.matching.pack import Part
 from orbit_registry.model.record import Record
@@ -97,9 +98,9 @@ def personal_records(workspace: Workspace, project: Iterable[Record]) -> list[Re
 def _overridden(personal: Personal, project: Iterable[Record]) -> set[str]:
     """Return the ids of personal records whose id or headline a live record of the project has, or links to."""
     live = [record for record in project if record.phase == "live"]
-    names = {name for record in live for name in (record.id, record.title.casefold())}
+    names = {name for record in live for name in (record.id, folded(record.title))}
     names |= {link.to for record in live for link in record.links}
-    return {record.id for record in personal.records if not names.isdisjoint((record.id, record.title.casefold()))}
+    return {record.id for record in personal.records if not names.isdisjoint((record.id, folded(record.title)))}
 
 
 def personal_parts(workspace: Workspace, personal: Personal | None, project: Iterable[Record]) -> list[Part]:
