@@ -73,29 +73,3 @@ def call(root: Path) -> Callable[..., dict[str, Any]]:
         return reply
 
     return sent
-
-
-@pytest.fixture(scope="session")
-def run() -> Callable[..., bytes]:
-    return run_client
-
-
-@pytest.fixture(scope="session")
-def launch() -> list[str]:
-    """Return the command that an agent's settings start, without the agent."""
-    return LAUNCH
-
-
-@pytest.fixture(scope="session")
-def learning() -> Callable[..., Path]:
-    return write_learning
-
-
-@pytest.fixture(scope="session")
-def sync() -> Callable[[Path], None]:
-    return bring_up_to_date
-
-
-@pytest.fixture(scope="session")
-def events() -> Callable[[Path], list[dict[str, Any]]]:
-    return dispatched

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from tests.acceptance.conftest import orbit
+from tests.acceptance.hook.conftest import bring_up_to_date
 from tests.acceptance.hook.replies import ids, ids_in
+from tests.files import write_learning
 
 from orbit_registry.mcp.dispatch import reply
 from orbit_registry.mcp.tool import Caller
@@ -36,11 +38,11 @@ def mcp(root: Path, name: str) -> list[str]:
 
 
 def test_every_door_leaves_out_what_holds_for_another_project(
-    root: Path, call: Call, learning: Callable[..., Path], sync: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+    root: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number, name in ((1, "shop"), (2, "billing")):
-        learning(root, number, project=name)
-    sync(root)
+        write_learning(root, number, project=name)
+    bring_up_to_date(root)
     for project, expected in (("", {"L-00001", "L-00002", "L-00003"}), ("shop", {"L-00001", "L-00003"})):
         monkeypatch.setenv("ORBIT_PROJECT", project)
         for door in (lambda: hook(call, root, "a.py"), lambda: brief(root, "a.py"), lambda: mcp(root, "a.py")):

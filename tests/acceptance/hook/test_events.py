@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from tests.acceptance.conftest import orbit
-from tests.acceptance.hook.conftest import bring_up_to_date
+from tests.acceptance.hook.conftest import LAUNCH, bring_up_to_date, dispatched
 from tests.acceptance.hook.replies import edit, ids
-from tests.files import write
+from tests.files import write, write_learning
 
 from orbit_registry.cli.main import run
 from orbit_registry.hook.project import session_of_process
@@ -23,7 +23,6 @@ ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 ALL = ["L-00001", "L-00002", "L-00003"]
 Call = Callable[..., dict[str, Any]]
-Events = Callable[[Path], list[dict[str, Any]]]
 
 
 @pytest.mark.parametrize("order", [
@@ -41,26 +40,22 @@ def test_one_compaction_is_forgotten_once(root: Path, call: Call, order: list[st
     assert shown_ids == ALL
 
 
-def test_a_record_shown_during_a_compaction_is_not_repeated(
-    root: Path, call: Call, sync: Callable[[Path], None]
-) -> None:
+def test_a_record_shown_during_a_compaction_is_not_repeated(root: Path, call: Call) -> None:
     for number in range(30):
         (root / f"src/f{number}.txt").touch()
     subprocess.run(["git", "add", "src"], cwd=root, check=True)
-    sync(root)
+    bring_up_to_date(root)
     assert ids(call("SessionStart", source="compact")) == ALL
     call("PostCompact")
     assert ids(call("SessionStart", source="resume")) == []
 
 
-def test_a_subagent_starts_with_what_applies_everywhere(
-    root: Path, call: Call, learning: Callable[..., Path], sync: Callable[[Path], None]
-) -> None:
+def test_a_subagent_starts_with_what_applies_everywhere(root: Path, call: Call) -> None:
     for number in range(30):
         (root / f"src/f{number}.txt").touch()
     subprocess.run(["git", "add", "src"], cwd=root, check=True)
-    learning(root, 3, scope={"paths": ["src/**"], "agents": ["tester"]})
-    sync(root)
+    write_learning(root, 3, scope={"paths": ["src/**"], "agents": ["tester"]})
+    bring_up_to_date(root)
     assert ids(call("SessionStart", source="startup")) == ALL
     assert ids(call("SubagentStart", agent_id="a1", agent_type="engineer")) == ALL[:2]
     assert ids(call("SubagentStart", agent_id="a2", agent_type="tester")) == ALL
@@ -95,9 +90,7 @@ def configure(root: Path, lines: str) -> None:
     bring_up_to_date(root)
 
 
-def test_turns_are_noted_where_that_is_turned_on(
-    root: Path, call: Call, events: Events, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_turns_are_noted_where_that_is_turned_on(root: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     def said() -> int:
         with contextlib.chdir(root), contextlib.redirect_stdout(io.StringIO()) as printed:
             run(["check", "--loop"])
@@ -113,7 +106,7 @@ def test_turns_are_noted_where_that_is_turned_on(
     call("Stop", session="on")
     call("PreToolUse", session="other", **edit(root))
     call("Stop", session="on", last_assistant_message="secret")
-    notes = [event for event in events(root) if event["event"] == "noted"]
+    notes = [event for event in dispatched(root) if event["event"] == "noted"]
     assert [(event["tools"], event["errors"], event["skip_reason"]) for event in notes] == [
         (1, True, None), (0, False, "no-new-information"),
     ]  # fmt: skip
@@ -121,12 +114,12 @@ def test_turns_are_noted_where_that_is_turned_on(
 
 
 @pytest.mark.parametrize("event", ["Stop", "SubagentStop", "SessionEnd", "PreCompact", "PostCompact"])
-def test_an_end_is_noted_and_not_answered(root: Path, call: Call, event: str, events: Events) -> None:
+def test_an_end_is_noted_and_not_answered(root: Path, call: Call, event: str) -> None:
     """Nothing is printed: a stop that is answered would go on. The event has no words of the session."""
     assert call(event, last_assistant_message="secret", compact_summary="secret") == {}
-    assert [event["surface"] for event in events(root)] == [f"hook:{event}"]
-    assert set(events(root)[0]) == {"at", "event", "surface", "session", "agent", "fault", "ms"}
-    assert events(root)[0]["event"] != "retrieval"
+    assert [event["surface"] for event in dispatched(root)] == [f"hook:{event}"]
+    assert set(dispatched(root)[0]) == {"at", "event", "surface", "session", "agent", "fault", "ms"}
+    assert dispatched(root)[0]["event"] != "retrieval"
 
 
 @pytest.mark.parametrize("tool", [
@@ -134,25 +127,23 @@ def test_an_end_is_noted_and_not_answered(root: Path, call: Call, event: str, ev
     {"tool_name": "Bash", "tool_input": {"command": "cd .orbit && cat learnings/L-00001/*.yaml | head"}},
     {"tool_name": "Bash", "tool_input": {"command": "head -5 .orbit/state/inbox/learnings/L-00001/learning.yaml"}},
 ])  # fmt: skip
-def test_a_record_that_is_read_is_opened(root: Path, call: Call, tool: dict[str, object], events: Events) -> None:
+def test_a_record_that_is_read_is_opened(root: Path, call: Call, tool: dict[str, object]) -> None:
     call("PreToolUse", **json.loads(json.dumps(tool).replace("ROOT", str(root))))
-    opened, retrieval = events(root)
+    opened, retrieval = dispatched(root)
     assert (opened["event"], opened["ids"], opened["session"]) == ("opened", ["L-00001"], "s")
     assert (retrieval["event"], retrieval["hits"], retrieval["count"]) == ("retrieval", [], 0)
     assert ids(call("PreToolUse", **edit(root))) == ALL
 
 
-def test_a_record_that_is_written_is_not_opened(root: Path, call: Call, events: Events) -> None:
+def test_a_record_that_is_written_is_not_opened(root: Path, call: Call) -> None:
     path = ".orbit/learnings/L-00001/learning.yaml"
     call("PreToolUse", tool_name="Edit", tool_input={"file_path": path})
     call("PreToolUse", tool_name="Bash", tool_input={"command": f"ls .orbit/learnings/L-00001; sed -i s/a/b/ {path}"})
     call("PreToolUse", tool_name="Read", tool_input={"file_path": ".orbit/config.yaml"})
-    assert {event["event"] for event in events(root)} == {"retrieval"}
+    assert {event["event"] for event in dispatched(root)} == {"retrieval"}
 
 
-def test_a_decisions_document_is_the_decision(
-    root: Path, call: Call, events: Events, sync: Callable[[Path], None]
-) -> None:
+def test_a_decisions_document_is_the_decision(root: Path, call: Call) -> None:
     text = ["## Context\n\nx\n\n## Decision\n\ny\n\n## Consequences\n\n- Cost: z\n"]
     log = write(root, "docs/4_decisions.md", "# Decisions\n")
     for number, (path, scope) in enumerate([("docs/one.md", "lib/**"), (str(log), "src/**"), (str(log), "lib/**")], 1):
@@ -169,18 +160,18 @@ def test_a_decisions_document_is_the_decision(
             "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
         }  # fmt: skip
         record.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in data.items()), "utf-8")
-    sync(root)
+    bring_up_to_date(root)
     call("PreToolUse", tool_name="Read", tool_input={"file_path": "docs/one.md"})
     call("PreToolUse", tool_name="Read", tool_input={"file_path": str(log)})
     assert "ADR-0002" in ids(call("PreToolUse", **edit(root)))
     call("PreToolUse", tool_name="Read", tool_input={"file_path": str(log)})
-    assert [event["ids"] for event in events(root) if event["event"] == "opened"] == [["ADR-0001"], ["ADR-0002"]]
+    assert [event["ids"] for event in dispatched(root) if event["event"] == "opened"] == [["ADR-0001"], ["ADR-0002"]]
 
 
-def test_the_person_is_told_what_awaits(root: Path, call: Call, learning: Callable[..., Path]) -> None:
+def test_the_person_is_told_what_awaits(root: Path, call: Call) -> None:
     assert call("SessionStart", source="startup") == {}
     for number in (8, 9):
-        learning(root, number, pending=True)
+        write_learning(root, number, pending=True)
     assert call("PreToolUse", tool_name="Read", tool_input={"file_path": "README.md"}) == {}
     assert call("SessionStart", source="compact") == {}
     reply = call("SessionStart", source="startup")
@@ -199,7 +190,7 @@ def test_the_person_is_told_of_files_that_hold_no_record(root: Path, call: Call)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are not files here: no host can be known")
-def test_a_command_knows_the_session_of_its_host(root: Path, events: Events, launch: list[str]) -> None:
+def test_a_command_knows_the_session_of_its_host(root: Path) -> None:
     payload = {"cwd": str(root), "session_id": "é s", "hook_event_name": "PreToolUse", "tool_name": "Bash"}
     content = json.dumps({**payload, "tool_input": {"command": "cat src/a.py"}})
     program = (
@@ -210,16 +201,16 @@ def test_a_command_knows_the_session_of_its_host(root: Path, events: Events, lau
         "subprocess.run(['/bin/sh', '-c', 'cd src; ' + orbit + ' show L-00002; :'], check=True)\n"
     )
     environment = {**os.environ, **PATIENT}
-    arguments = [sys.executable, "-c", program, f"{' '.join(launch)} claude", " ".join(ORBIT), content]
+    arguments = [sys.executable, "-c", program, f"{' '.join(LAUNCH)} claude", " ".join(ORBIT), content]
     done = subprocess.run(arguments, cwd=root, env=environment, capture_output=True, text=True, check=True)
     assert '"deduplicated": true' in done.stdout
-    shown_ids, brief, opened = events(root)
+    shown_ids, brief, opened = dispatched(root)
     assert (shown_ids["hits"], brief["skip_reason"]) == (ALL, "already shown")
     assert (opened["event"], opened["surface"], opened["ids"]) == ("opened", "show", ["L-00002"])
     assert shown_ids["session"] == brief["session"] == opened["session"] != ""
     assert session_of_process(str(root)) is None
     orbit(root, "show", "L-00002")
-    assert len(events(root)) == 3
+    assert len(dispatched(root)) == 3
     brief = json.loads(orbit(root, "brief", "--path", "src/a.py", "--format", "json"))
     assert brief["data"]["deduplicated"] is False
-    assert events(root)[-1]["session"] is None
+    assert dispatched(root)[-1]["session"] is None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acceptance.hook.conftest import run_client, write_learning
+from tests.acceptance.hook.conftest import LAUNCH, bring_up_to_date, dispatched, run_client, write_learning
 from tests.acceptance.hook.replies import edit, ids
 
 from orbit_registry.hook.events import FAULTS
@@ -22,11 +22,10 @@ PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 LOG = ".orbit/state/log"
 ALL = ["L-00001", "L-00002", "L-00003"]
 Call = Callable[..., dict[str, Any]]
-Events = Callable[[Path], list[dict[str, Any]]]
 
 
 @pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
-def test_a_ledger_that_is_none_silences(root: Path, call: Call, kind: str, events: Events) -> None:
+def test_a_ledger_that_is_none_silences(root: Path, call: Call, kind: str) -> None:
     file = root / LOG / "sessions/s"
     file.parent.mkdir(parents=True)
     match kind:
@@ -37,7 +36,7 @@ def test_a_ledger_that_is_none_silences(root: Path, call: Call, kind: str, event
         case "pipe":
             os.mkfifo(file)
     assert call("PreToolUse", **edit(root)) == {}
-    assert [event["fault"] for event in events(root)] == ["ledger"]
+    assert [event["fault"] for event in dispatched(root)] == ["ledger"]
     assert (root / "src/a.py").read_bytes() == b""
 
 
@@ -53,17 +52,17 @@ def test_a_ledger_of_garbage_is_survived(root: Path, call: Call, content: bytes)
     assert file.stat().st_size <= LARGEST + 100
 
 
-def test_a_full_disk_silences(root: Path, events: Events, launch: list[str]) -> None:
+def test_a_full_disk_silences(root: Path) -> None:
     """Where no byte can be written nothing is shown, for it would be shown again and again; exit code 0."""
 
     def full() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
     payload = {"cwd": str(root), "session_id": "s", "hook_event_name": "PreToolUse", **edit(root)}
-    done = subprocess.run([*launch, "claude"], input=json.dumps(payload).encode(), capture_output=True, cwd=root,
+    done = subprocess.run([*LAUNCH, "claude"], input=json.dumps(payload).encode(), capture_output=True, cwd=root,
                           env={**os.environ, **PATIENT}, preexec_fn=full, check=False)  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert events(root) == []
+    assert dispatched(root) == []
 
 
 @pytest.mark.parametrize(
@@ -71,22 +70,20 @@ def test_a_full_disk_silences(root: Path, events: Events, launch: list[str]) -> 
     [b"", b"{", b"\xff\xfe{}", b"[" * 200_000, b'{"a":' * 50_000, b'"\\ud8', b"nul", b"\0" * 1000, b"[1]", b"null",
      b'{"session_id": ' + b"9" * 10_000 + b"}", b'{"password": "hunter2"'],
 )  # fmt: skip
-def test_a_payload_that_is_none_is_a_fault(
-    root: Path, content: bytes, events: Events, run: Callable[..., bytes]
-) -> None:
-    assert run(root, content) == b""
-    logged = events(root)
+def test_a_payload_that_is_none_is_a_fault(root: Path, content: bytes) -> None:
+    assert run_client(root, content) == b""
+    logged = dispatched(root)
     assert [(event["fault"], event["hits"]) for event in logged] == [("payload", [])]
     assert "payload" in FAULTS
     assert "hunter2" not in json.dumps(logged)
 
 
-def test_an_input_that_never_ends_is_left(root: Path, events: Events, launch: list[str]) -> None:
+def test_an_input_that_never_ends_is_left(root: Path) -> None:
     for content in (b"", b'{"hook_event_name": "PreToolUse"'):
         environment = {**os.environ, "CLAUDE_PROJECT_DIR": str(root), "ORBIT_HOOK_DEADLINE_MS": "50"}
         began = time.monotonic()
         with subprocess.Popen(
-            [*launch, "claude"], cwd="/", env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [*LAUNCH, "claude"], cwd="/", env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as process:
             assert process.stdin is not None
             process.stdin.write(content)
@@ -95,20 +92,13 @@ def test_an_input_that_never_ends_is_left(root: Path, events: Events, launch: li
             assert time.monotonic() - began < 30
             assert process.stdout is not None
             assert process.stdout.read() == b""
-    assert [event["skip_reason"] for event in events(root)] == ["deadline"] * 2
+    assert [event["skip_reason"] for event in dispatched(root)] == ["deadline"] * 2
 
 
-def test_a_lock_that_stays_held_is_not_awaited(
-    root: Path,
-    call: Call,
-    events: Events,
-    learning: Callable[..., Path],
-    sync: Callable[[Path], None],
-    run: Callable[..., bytes],
-) -> None:
+def test_a_lock_that_stays_held_is_not_awaited(root: Path, call: Call) -> None:
     assert ids(call("PreToolUse", **edit(root))) == ALL
-    learning(root, 4)
-    sync(root)
+    write_learning(root, 4)
+    bring_up_to_date(root)
     holding = (
         "import fcntl, sys\n"
         "file = open(sys.argv[1], 'r+')\n"
@@ -122,13 +112,13 @@ def test_a_lock_that_stays_held_is_not_awaited(
         assert holder.stdout is not None
         holder.stdout.readline()
         payload = {"cwd": str(root), "session_id": "s", "hook_event_name": "PreToolUse", **edit(root)}
-        assert run(root, json.dumps(payload).encode(), ORBIT_HOOK_DEADLINE_MS="200") == b""
+        assert run_client(root, json.dumps(payload).encode(), ORBIT_HOOK_DEADLINE_MS="200") == b""
         holder.communicate()
-    assert events(root)[-1]["skip_reason"] == "deadline"
+    assert dispatched(root)[-1]["skip_reason"] == "deadline"
     assert ids(call("PreToolUse", **edit(root))) == ["L-00004"]
 
 
-def test_a_damaged_index_is_a_fault(root: Path, call: Call, events: Events) -> None:
+def test_a_damaged_index_is_a_fault(root: Path, call: Call) -> None:
     index = root / ".git/orbit/hook.idx"
     content = index.read_bytes()
     faults = set()
@@ -139,7 +129,7 @@ def test_a_damaged_index_is_a_fault(root: Path, call: Call, events: Events) -> N
             + content[position + 8 :][: len(content) - position - 8]
         )
         call("PreToolUse", session=f"s{position}", **edit(root))
-        faults.add(events(root)[-1]["fault"])
+        faults.add(dispatched(root)[-1]["fault"])
     assert "index" in faults
     assert faults <= {None, "index", "UnicodeDecodeError", "IndexError"}
 

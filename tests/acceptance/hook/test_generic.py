@@ -5,11 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.acceptance.conftest import orbit
+from tests.acceptance.hook.conftest import bring_up_to_date
+from tests.files import write_learning
 
 from orbit_registry.agents.agent import load_agent
 
@@ -74,12 +75,10 @@ def test_a_plugin_of_another_place_is_replaced(root: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node to run the plugin in")
 @pytest.mark.parametrize("broken", [False, True])
-def test_the_plugin_of_opencode_runs(
-    root: Path, tmp_path: Path, learning: Callable[..., Path], sync: Callable[[Path], None], broken: bool
-) -> None:
-    learning(root, 1, scope={"paths": ["lib/**"]})
-    learning(root, 8, pending=True)
-    sync(root)
+def test_the_plugin_of_opencode_runs(root: Path, tmp_path: Path, broken: bool) -> None:
+    write_learning(root, 1, scope={"paths": ["lib/**"]})
+    write_learning(root, 8, pending=True)
+    bring_up_to_date(root)
     plugin = tmp_path / "plugin.mjs"
     text = installed(root, "opencode").read_text("utf-8")
     assert len(text.splitlines()) <= 80

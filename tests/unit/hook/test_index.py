@@ -54,24 +54,6 @@ def test_the_index_agrees_with_brute_force(make_index: Make, scopes: list[list[s
         assert found(index, path) == expected
 
 
-def test_real_globs_and_files_agree_with_brute_force(make_index: Make, corpora: Path) -> None:
-    folder = corpora / "orbit-2026-07"
-    scopes = []
-    for file in sorted(folder.glob("**/learning.yaml")):
-        data = load(file.read_text("utf-8"))
-        scope = data.get("scope") if isinstance(data, dict) else None
-        if isinstance(scope, dict):
-            scopes.append([str(glob) for glob in scope.get("paths") or ()])
-    files = (folder / "files.txt").read_text("utf-8").splitlines()
-    assert len(scopes) >= 50
-    assert len(files) > 1000
-    index = make_index(scopes)
-    parsed = [globs_of(scope) for scope in scopes]
-    for path in files:
-        expected = [(number, text) for number, globs in enumerate(parsed) if (text := match_any(globs, path))]
-        assert found(index, path) == expected
-
-
 def test_what_is_not_pushed_is_asked_for_by_name(make_bytes: Any) -> None:
     index = in_memory(make_bytes([["src/**"], ["src/*"], ["src/x"]], lambda number: number != 0))
     assert [index.row(hit >> 32).id for hit in index.match("src/x")] == ["L-00001", "L-00002"]

@@ -60,12 +60,6 @@ def test_a_torn_line_costs_no_other(root: Path) -> None:
     assert shown(root, "s") == ["L-00001", "L-00", "L-00002"]
 
 
-def test_forgetting_starts_anew(root: Path) -> None:
-    shown(root, "s", "a")
-    SessionLog(str(root), "s").forget()
-    assert shown(root, "s") == []
-
-
 def test_old_ledgers_are_removed(root: Path) -> None:
     for name in ("old", "new"):
         shown(root, name, "a")

@@ -15,7 +15,6 @@ from tests.unit.enforce.test_run import NO_PRINT, decide
 from orbit_registry.cli.main import run
 from orbit_registry.errors import WorkspaceNotFoundError
 from orbit_registry.hook.index import ID, Index
-from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.sync import open_index
 from orbit_registry.mcp import prompts
 from orbit_registry.mcp.dispatch import LONGEST_ANSWER, Reply, UnknownToolError, reply
@@ -236,18 +235,6 @@ def test_records_that_apply_come_along_once_a_session(call: Call, root: Path) ->
     assert [entry["id"] for entry in first.sidecar.learnings] == [entry for entry in learnings(root) if entry != token]
     assert first.sidecar.text.startswith("<project-notes>")
     assert call("search", query="token", path="src/a.py").sidecar is None
-
-
-def test_what_another_surface_showed_is_not_shown_again(call: Call, root: Path) -> None:
-    existing = learnings(root)
-    ledger = SessionLog(str(root), "session")
-    ledger.begin()
-    ledger.add(existing[:1])
-    ledger.end()
-
-    output = data(call("brief", paths=["src/a.py"], task_class="code-gen"))["matches"]
-    assert [entry["id"] for entry in output] == existing[1:]
-    assert call("search", query="nothing", path="src/a.py").sidecar is None
 
 
 def test_a_record_shown_whole_counts_as_opened(call: Call, root: Path) -> None:

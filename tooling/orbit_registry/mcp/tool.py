@@ -132,38 +132,6 @@ OF_A_DOCUMENT = ("title", "date", "tasks", "feature", "deciders", "summary", "la
 WITHHELD = FIXED | {"freshness", "status_raw"}  # fields that no agent gives: they say who, when and in which state
 
 
-def text(description: str, longest: int = 2_000) -> Schema:
-    """Return the schema of a text."""
-    return {"type": "string", "maxLength": longest, "description": description}
-
-
-def words(description: str) -> Schema:
-    """Return the schema of a list of short texts."""
-    return {"type": "array", "items": {"type": "string"}, "description": description}
-
-
-def number(description: str, default: int | None, most: int, least: int = 1) -> Schema:
-    """Return the schema of a whole number."""
-    usual = {} if default is None else {"default": default}
-    return {"type": "integer", "minimum": least, "maximum": most, **usual, "description": description}
-
-
-def truth(description: str) -> Schema:
-    """Return the schema of a flag, false by default."""
-    return {"type": "boolean", "default": False, "description": description}
-
-
-def choice(description: str, *names: str) -> Schema:
-    """Return the schema of one of some names."""
-    return {"type": "string", "enum": list(names), "description": description}
-
-
-ID = text("A record's id, such as `ADR-0012`, or an earlier name of it.", 300)
-PATHS = words("Files from the project's root; they need not exist.")
-TAGS = words("Tags (scope.tags).")
-TASK = text("The current task.", 200)
-
-
 def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]:
     """Return the schemas of the fields that an agent may set, the headline first."""
     document = kind.schema.document
@@ -175,7 +143,8 @@ def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]
         forms = {name: form for name, form in forms.items() if name in OF_A_DOCUMENT}
         axes = forms["scope"]["properties"]
         forms["scope"] = {**forms["scope"], "properties": {axis: axes[axis] for axis in ("paths", "tags")}}
-        forms["body"] = text("Context, Decision and Consequences as Markdown; name at least one cost.", 100_000)
+        body = "Context, Decision and Consequences as Markdown; name at least one cost."
+        forms["body"] = {"type": "string", "maxLength": 100_000, "description": body}
     return forms
 
 
