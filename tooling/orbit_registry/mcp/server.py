@@ -226,15 +226,12 @@ class McpServer:
     async def _list_prompts(self, _context: Context, _params: object) -> types.ListPromptsResult:
         listed = [
             types.Prompt(
-                name=prompt.name,
-                title=prompt.title,
-                description=prompt.description,
-                arguments=[
-                    types.PromptArgument(name=name, description=description, required=needed)
-                    for name, (description, needed) in prompt.arguments.items()
-                ],
+                name=name,
+                title=prompt["title"],
+                description=prompt["description"],
+                arguments=[types.PromptArgument(name=key, **form) for key, form in prompt["arguments"].items()],
             )
-            for prompt in prompts.PROMPTS.values()
+            for name, prompt in prompts.PROMPTS.items()
         ]
         return types.ListPromptsResult(prompts=listed)
 
@@ -242,7 +239,7 @@ class McpServer:
         caller, words = self._caller(context), dict(params.arguments or {})
         text = await self._asked(context, lambda opened: prompts.prompt_text(params.name, opened(), caller, words))
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
-        return types.GetPromptResult(description=prompts.PROMPTS[params.name].description, messages=[message])
+        return types.GetPromptResult(description=prompts.PROMPTS[params.name]["description"], messages=[message])
 
     async def _asked(self, context: Context, work: Callable[[Callable[[], Registry]], Result]) -> Result:
         try:
