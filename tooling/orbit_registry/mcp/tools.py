@@ -67,7 +67,7 @@ def _tool(name: str, row: Mapping[str, Any], properties: Mapping[str, Any]) -> T
 
 
 def _filled(form: Any, shared: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
-    """Return a schema with what names stand for."""
+    """Return a schema with names replaced by what they mean."""
     if isinstance(form, str):
         return shared[form]
     filled = dict(form)
