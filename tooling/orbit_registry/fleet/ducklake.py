@@ -42,12 +42,6 @@ _UNREACHED = re.compile(r'Unable to connect to Postgres at ".*": (?P<reason>[^\n
 _MISTAKEN = re.compile(r"connection info string|connection option|in URI|URI|invalid (?:port|integer)", re.I)
 _QUERY = re.compile(r'query "(?:.*": (?=ERROR)|.*": )', re.DOTALL)  # with texts of records
 _LONGEST_REASON = 300
-_HINTS = {  # by what the reason says
-    "permission denied|read-only|readonly": "the user of the address needs the right to write there",
-    "too many|connection slots": "let fewer processes push at once, or let the server have more connections",
-    "Unable to connect": "see that the server runs and the address is right; PGPASSWORD or ~/.pgpass has the password",
-    "": "run the command again",
-}
 _PLACEHOLDER = re.compile(r"\{(?=(?:AUTHOR|COMMIT_[A-Z_]+|DATA_PATH|METADATA_[A-Z_]+)\})")
 """The start of a word that DuckLake replaces in its own SQL, where it lists the least and the greatest text too."""
 OPTIONS = {"parquet_compression": "zstd", "parquet_row_group_size": ROW_GROUP}  # of files that are merged
@@ -243,12 +237,14 @@ class DuckLake(Lake):
 
     def _error(self, error: duckdb.Error) -> LakeError:
         text = _QUERY.sub("query: ", str(error).replace(self._catalogue or "\0", "…"))
-        hint = next(hint for words, hint in _HINTS.items() if re.search(words, text, re.I))
         match = _UNREACHED.search(text)
         reason = match["reason"] if match else re.split(r"\n\n|\nLINE |\nDETAIL", text)[0]
         if match and _MISTAKEN.search(reason):  # it may have a part of a password
             reason = "PostgreSQL can't read the address"
         reason = without_user(" ".join(reason.split()))
+        hint = (
+            "see that the server runs, the address is right, and its user may write there; PGPASSWORD has the password"
+        )
         return LakeError(f"{self._shown}: {reason[:_LONGEST_REASON]}", hint=hint)
 
     def _attached(self) -> bool:
