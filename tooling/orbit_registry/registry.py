@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from orbit_registry.checks.scopes import Unmatched
     from orbit_registry.enforce.coverage import Enforcement
     from orbit_registry.enforce.replay import Replay
+    from orbit_registry.enforce.run import CheckTrial
     from orbit_registry.enforce.spec import DecisionCheck
-    from orbit_registry.enforce.trial import CheckTrial
     from orbit_registry.matching import match as matches
     from orbit_registry.matching.explain import Verdict
     from orbit_registry.matching.match import Coverage
@@ -414,7 +414,7 @@ class Registry:
 
     def try_checks(self, name: str = "", file: str | None = None) -> CheckTrial:
         """Run the checks of a record over the tree, or one (`ID/CHECK`), or those of a YAML file."""
-        from orbit_registry.enforce.trial import record_of_file, try_checks
+        from orbit_registry.enforce.run import record_of_file, try_checks
 
         any_id, _, check = name.rpartition("/") if "/" in name else (name, "", "")
         record = record_of_file(self.workspace, file) if file is not None else self._found(any_id)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from orbit_registry.enforce.allowances import Allow
 from orbit_registry.enforce.change import Change, change_since
@@ -17,16 +18,17 @@ from orbit_registry.enforce.kind import FILE_LIMIT, Finder, NotRunError, Survey,
 from orbit_registry.enforce.kinds.pattern import NO_AST_GREP
 from orbit_registry.enforce.matches import Break, FileMatches, Readers, Scopes, Side, new_breaks, read_file, scopes_of
 from orbit_registry.enforce.report import Report
-from orbit_registry.enforce.spec import LEVELS, DecisionCheck, checks_of
-from orbit_registry.errors import OrbitError
-from orbit_registry.formats.position import Position
+from orbit_registry.enforce.spec import KINDS_PAGE, LEVELS, DecisionCheck, checks_named, checks_of
+from orbit_registry.errors import InvalidRecordError, OrbitError, UsageError
+from orbit_registry.formats.position import Position, YamlProblemError
+from orbit_registry.formats.yaml import load
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.inherited import namespaced, source_of
 from orbit_registry.workspace.cache import digest
-from orbit_registry.workspace.files import inside, read_bytes, walk
+from orbit_registry.workspace.files import inside, read_bytes, read_text, walk
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspace
 
 TIME_LIMIT_SECONDS = 60.0
@@ -85,6 +87,43 @@ def check_text(workspace: Workspace, records: Iterable[Record], path: str, text:
     text = decoded(text.encode("utf-8", "replace"))
     Run(_runnable(checks, report), Tree([path], {path: text}.get), report, evidence, paths=[path]).add_all()
     return tuple(row for row in report.diagnostics if row.code != "ORB1010")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTrial:
+    """The checks that were tried, and what they found."""
+
+    names: Sequence[str]
+    diagnostics: Sequence[Diagnostic]
+
+
+def try_checks(workspace: Workspace, record: Record, name: str = "") -> CheckTrial:
+    """Run the checks of a live or proposed record, or one by its id."""
+    checks = checks_named(record, name)
+    if record.phase == "closed":
+        message = f"{record.id} is {record.status.name}, so its checks never run"
+        raise UsageError(message, hint="`orbit enforce try --file` tries them from a YAML file")
+    full_name = f"{record.id}/{name}" if name else ""
+    rows = enforce(workspace, [record], *workspace.git.files(), proposed=True, name=full_name)
+    findings = sorted((row for row in rows if row.code != "ORB1007"), key=lambda row: row.sort_key)
+    return CheckTrial([check.name for check in checks], findings)
+
+
+def record_of_file(workspace: Workspace, path: str) -> Record:
+    """Return a decision, which is nowhere, with the checks of a YAML file."""
+    try:
+        value: Any = load(read_text(inside(workspace.root, path)))
+    except YamlProblemError as error:
+        hint = f"correct the YAML; {KINDS_PAGE}"
+        raise InvalidRecordError(f"{path}: {error.problem.message}", hint=hint) from None
+    kind = next(kind for kind in workspace.kinds if kind.in_document)
+    status = next(name for name, status in kind.statuses.items() if status.phase == "live")
+    moment = "2000-01-01T00:00:00Z"
+    data = {"schema_version": 1, "id": f"{kind.prefix}0000", "uid": "0" * 32, "title": path, "status": status,
+            "created_at": moment, "updated_at": moment, **(value if isinstance(value, dict) else {})}  # fmt: skip
+    for problem in kind.schema.problems(data):
+        raise InvalidRecordError(f"{path}: {problem.message}", hint=problem.hint or KINDS_PAGE)
+    return Record(kind, data, path)
 
 
 def _with_evidence(
@@ -268,8 +307,7 @@ class Run:
         names = self._side.readers[path]
         check = next((self.checks[name] for name in names if allow.is_for(name)), None)
         nearest = check or self.checks[names[0]]
-        reason = "it allows nothing here" if check else "no check of that name looks at this file"
-        message = f"`orbit: allow {allow.name}` is not needed: {reason}"
+        message = f"`orbit: allow {allow.name}` allows nothing here"
         hint = "remove the comment, or correct the id"
         if not allow.name:
             message, hint = "this allowance can't be read", f"write `orbit: allow {nearest.record.id} because …`"

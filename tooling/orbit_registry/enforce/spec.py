@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import Any, Literal
 
 from orbit_registry.enforce.kind import (
@@ -277,10 +276,8 @@ def is_broken(check: DecisionCheck, finder: Finder | Survey, path: str, text: st
 
 def _path_for(check: DecisionCheck, finder: Finder | Survey, names: Sequence[str]) -> str:
     """Return a made-up path that a check reads, with one of the names if it may have it; empty if there is none."""
-    alternatives = (row.text for glob in check.globs if not glob.exclude for row in glob.alternatives)
-    for text, other in product(alternatives, "xX_0-"):
-        text = re.sub(r"\[!.[^\]]*\]", other, text.replace("**/", ""))
-        text = re.sub(r"\[(.)[^\]]*\]", r"\1", text)
+    for text in (row.text for glob in check.globs if not glob.exclude for row in glob.alternatives):
+        text = re.sub(r"\[(.)[^\]]*\]", r"\1", text.replace("**/", ""))
         folder, _, last = re.sub(r"\*+", "example", text.replace("?", "x")).rpartition("/")
         for name in (*names, last):
             path = f"{folder}/{name}".lstrip("/")

@@ -28,7 +28,8 @@ _PATH = re.compile(
     r"|[\w@+-][\w@.+-]{0,255}\.\w{1,8})"
 )
 _NO_CODE = re.compile(
-    r"(?:^|/)(?:\.|CHANGELOG|CHANGES|README|LICEN[CS]E|CONTRIBUTING|CLAUDE|AGENTS|GEMINI|[^/]*\.lock$|[^/]*-lock\.|uv\.lock|go\.sum)",
+    r"(?:^|/)(?:\.|CHANGELOG|CHANGES|README|LICEN[CS]E|CONTRIBUTING|CLAUDE|AGENTS|GEMINI|[^/]*\.lock$|[^/]*-lock\.|uv\.lock|go\.sum)"
+    r"|\.(?:png|jpe?g|gif|svg|webp|drawio|pdf|excalidraw)$",
     re.IGNORECASE,
 )
 
@@ -53,7 +54,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Tree:
-    """The tracked files that a scope may name: no hidden files, no change logs, no lock files, nothing of `without`."""
+    """The tracked files that a scope may name: no hidden files, change logs, locks or pictures, nothing of `without`."""
 
     tracked: Sequence[str]
     without: frozenset[str] = frozenset()  # documents of decisions; a record about them would be about itself
@@ -171,8 +172,6 @@ def _reasons(glob: str, clues_by_path: Mapping[str, Mapping[str, Clue]]) -> tupl
 
 MOST_FILES = 25  # a commit that touches more files says little of any two of them
 FEW_FILES = 8  # a commit that names a record and touches at most so many files is about the record in each
-_MEDIA = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|drawio|pdf|excalidraw)$", re.IGNORECASE)
-"""Illustrations: no code that a decision applies to."""
 PROSE = (".md", ".txt", ".rst", ".adoc")  # what is changed along with much else
 
 
@@ -181,7 +180,7 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
     tracked = workspace.git.tracked() or []
     documents = {record.source.path for record in records if record.source is not None}
     pages = {*tracked}.difference(without_sites(tracked, workspace.root))
-    tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace), *filter(_MEDIA.search, tracked), *pages}))
+    tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace), *pages}))
     history = [commit for commit in newest_commits(workspace.git) if len(commit.files) <= MOST_FILES]
     cited = _citing_files(workspace, records, tree)
     proposals = {}
