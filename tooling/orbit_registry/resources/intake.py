@@ -100,11 +100,13 @@ def _git_facts(workspace: Workspace, path: str) -> tuple[str | None, bool]:
         return None, False
     pathspec = f":(literal){path}"
     try:
-        commit = git.ask("log", "-1", "--format=%H", "--", pathspec) or None
+        commit, _, parents = (git.ask("log", "-1", "--format=%H %P", "--", pathspec) or "").partition(" ")
         status = git.run("status", "--porcelain=v1", "-z", "--ignored", "--", pathspec)
     except GitError:
         return None, True
-    return commit, bool(status) or commit is None
+    is_dirty = bool(status) or not commit
+    is_known = bool(parents) or not git.is_shallow  # a shallow clone's first commit need not have touched the file
+    return (commit if is_known else "") or None, is_dirty
 
 
 def versions_of(requested: Sequence[str]) -> list[str]:

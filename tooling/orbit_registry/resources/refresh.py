@@ -130,9 +130,8 @@ def _edit(record: Record, text: intake.IntakeSource, request: RefreshRequest, au
     def edit(data: dict[str, object]) -> Mapping[str, object]:
         result = {**data, "versions": versions, "content_hash": text.digest}
         if text.path is not None:
-            is_as_before = (text.digest, text.path) == (data.get("content_hash"), data.get("path"))
-            commit = (record.text("source_ref") if is_as_before else None) or text.commit
-            result |= {"path": text.path, "source_ref": commit}
+            old_ref = record.text("source_ref") if text.digest == data.get("content_hash") else None
+            result |= {"path": text.path, "source_ref": text.commit or old_ref}
         file = record.text("file")
         if file is not None:
             name, old = PurePosixPath(file).name, record.text("path")

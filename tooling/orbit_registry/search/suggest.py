@@ -54,7 +54,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Tree:
-    """The tracked files that a scope may name: no hidden files, change logs, locks or pictures, nothing of `without`."""
+    """The tracked files that a scope may name: no hidden files, change logs, locks, pictures, nothing of `without`."""
 
     tracked: Sequence[str]
     without: frozenset[str] = frozenset()  # documents of decisions; a record about them would be about itself
