@@ -1,4 +1,4 @@
-"""Learnings for programs that write agents' prompts: cached answers of the push index as a template variable.
+"""Learnings for programs that write agents' prompts: chosen from a cached push index, as a template variable.
 
     injector = LearningsContextInjector("path/to/project")
     AgentRenderer(jinja_environment, injector).render_agent("engineer")
@@ -12,17 +12,17 @@ import hashlib
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, overload
 
 from orbit_registry.hook.context import BRIEF, Context, Match, Selection, working_project
 from orbit_registry.hook.events import Event, append
-from orbit_registry.hook.index import CATEGORY, ID, KIND, PATH, Index, Row
+from orbit_registry.hook.index import CATEGORY, ID, KIND, PATH, Index
 from orbit_registry.hook.project import stamp
 from orbit_registry.hook.render import render
-from orbit_registry.hook.select import EXAMINED, select
+from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
 from orbit_registry.matching.match import current_index
 from orbit_registry.registry import Registry
@@ -36,7 +36,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class LearningsCache(Generic[Held]):
-    """Cache of each category's answer for `ttl_seconds`; 0 disables it.
+    """Cache of the index that each category was read from, for `ttl_seconds`; 0 disables it.
 
     `clock` returns seconds. An entry counts only for the content stamp it was read with, so a new learning is seen at
     once.
@@ -63,7 +63,7 @@ class LearningsCache(Generic[Held]):
         return None
 
     def set(self, category: str, learnings: Held, stamp: str = "") -> None:
-        """Cache what was read of a category."""
+        """Cache what a category was read from."""
         if self.ttl_seconds > 0:
             self._entries[category] = (self._clock(), stamp, learnings)
 
@@ -113,7 +113,7 @@ class LearningsContextInjector:
         cache: what keeps answers; without one, `cache_ttl_seconds` of the configuration says how long.
     """
 
-    def __init__(self, registry: Registry | str | Path = ".", cache: LearningsCache[Answer] | None = None) -> None:
+    def __init__(self, registry: Registry | str | Path = ".", cache: LearningsCache[Index] | None = None) -> None:
         self.registry = registry if isinstance(registry, Registry) else Registry.open(registry)
         self._stated = self._stamp_of_configuration()
         self.cache = LearningsCache(self._limits.ttl_seconds) if cache is None else cache
@@ -160,8 +160,9 @@ class LearningsContextInjector:
         context = Context(BRIEF, event.at, agent=agent_name(agent), categories=tuple(dict.fromkeys(categories)))
         context.project = working_project()
         context.per_category, context.per_call, context.tokens = limits.per_category, 0, limits.tokens
+        nothing = Selection([], 0, [], "nothing asked")
         try:
-            selection = select(self._index(), context, ledger) if categories else Selection([], 0, [], "nothing asked")
+            selection = select(self._index(categories), context, ledger) if categories else nothing
         except OSError as error:
             raise write_error(workspace.state / "log", error) from None
         event.session = ledger.name if ledger is not None else ""
@@ -176,9 +177,15 @@ class LearningsContextInjector:
         """Return the learnings of an agent's categories."""
         return self.fetch_learnings(self.get_categories_for_agent(agent), agent=agent, session=session)
 
-    def _index(self) -> Index:
-        root = self.registry.workspace.root
-        return _KeptIndex(str(root), self.cache, content_stamp(root), lambda: current_index(self.registry.workspace))
+    def _index(self, categories: Sequence[str]) -> Index:
+        content = content_stamp(self.registry.workspace.root)
+        cached = [self.cache.get(category, content) for category in categories]
+        index = cached[0]
+        if index is None or None in cached:
+            index = current_index(self.registry.workspace)
+            for category in categories:
+                self.cache.set(category, index, content)
+        return index
 
 
 class HasTemplates(Protocol):
@@ -227,74 +234,21 @@ class AgentRenderer:
 AgentRegistry = AgentRenderer
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Answer of the index: hits in rank order, and the rows of the first."""
-
-    hits: tuple[int, ...]
-    rows: Mapping[int, Row]
-
-
-class _KeptIndex(Index):
-    def __init__(self, root: str, cache: LearningsCache[Answer], content: str, opened: Callable[[], Index]) -> None:
-        self.root, self._cache, self._content, self._opened = root, cache, content, opened
-        self._whole: Index | None = None
-        self._rows: dict[int, Row] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._index, name)  # what is asked for seldom
-
-    @property
-    def _index(self) -> Index:
-        if self._whole is None:
-            self._whole = self._opened()
-        return self._whole
-
-    def hits_under(self, axis: str, word: str, everything: bool = False) -> list[int]:
-        """Return hits for a category as they are kept, or as the index has them; see `Index.hits_under`."""
-        key = word if axis == "c" else f"{axis}\0{word}"
-        answer = self._cache.get(key, self._content)
-        if answer is None:
-            hits = self._index.hits_under(axis, word, everything)
-            numbers = [hit >> 32 for hit in hits[: EXAMINED + 1]]
-            answer = Answer(tuple(hits), dict(zip(numbers, map(self._index.row, numbers), strict=True)))
-            self._cache.set(key, answer, self._content)
-        self._rows.update(answer.rows)
-        return list(answer.hits)
-
-    def row(self, number: int) -> Row:
-        """Return a record by its number."""
-        return self._rows.get(number) or self._index.row(number)
-
-    def difference(self, row: Row) -> str:
-        """Return no difference: the content stamp covers all files."""
-        return ""
-
-
 def content_stamp(root: Path) -> str:
     """Return a stamp of the records' files, without opening them."""
     digest = hashlib.sha256()
-    for path, status in sorted(_files(f"{root}/.orbit", top=True)):
-        digest.update(
-            f"{path}\0{status.st_mtime_ns}\0{status.st_size}\0{status.st_ino}\0".encode("utf-8", "surrogateescape")
-        )
+    orbit = f"{root}/.orbit"
+    for folder, folders, names in os.walk(orbit):
+        folders[:] = sorted(name for name in folders if folder != orbit or name not in ("state", "inbox"))
+        for name in sorted(names):
+            path = f"{folder}/{name}"
+            try:
+                status = os.lstat(path)
+            except OSError:
+                continue  # it went meanwhile
+            row = f"{path}\0{status.st_mtime_ns}\0{status.st_size}\0{status.st_ino}\0"
+            digest.update(row.encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
-
-
-def _files(folder: str, *, top: bool = False) -> Iterator[tuple[str, os.stat_result]]:
-    try:
-        entries = list(os.scandir(folder))
-    except OSError:
-        return
-    for entry in entries:
-        try:
-            if entry.is_dir(follow_symlinks=False):
-                if not (top and entry.name in ("state", "inbox")):
-                    yield from _files(entry.path)
-            else:
-                yield entry.path, entry.stat(follow_symlinks=False)
-        except OSError:
-            continue  # it went meanwhile
 
 
 def _learning(match: Match) -> Learning:
