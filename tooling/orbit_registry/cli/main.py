@@ -113,16 +113,6 @@ HIDDEN: Mapping[str, tuple[str, str]] = {
 """Commands that run and that the help does not list: synonyms, and what git calls."""
 
 
-USUAL_WORDS = {
-    "build": "orbit site build", "delete": "orbit retire ID", "edit": "orbit adr update ID", "lint": "orbit check",
-    "log": "orbit events tail", "open": "orbit show ID", "remove": "orbit retire ID", "rm": "orbit retire ID",
-    "serve": "orbit site serve", "status": "orbit review", "uninstall": "orbit hook uninstall claude",
-    "validate": "orbit check", "version": "orbit --version", "--edit": "--body-file FILE", "--json": "--format json",
-    "--supersedes": "orbit adr supersede OLD --with NEW", "resource new": "orbit import doc FILE",
-}  # fmt: skip
-"""Words that other programs take, and what does the same here."""
-
-
 class _Suggesting(click.Group):
     """Group whose error about an unknown command names a near one, or the one of a kind: `orbit adr supersede`."""
 
@@ -232,16 +222,7 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
             formatter.write_dl([(name, f"Write, list and change records of kind {name}.") for name in _kind_names()])
         click.echo(formatter.getvalue().lstrip("\n"), nl=False)
         return
-    command: click.Command = orbit
-    for word in words:
-        inner = command.get_command(parent, word) if isinstance(command, click.Group) else None
-        if inner is None:
-            near = did_you_mean(word, command.list_commands(parent)) if isinstance(command, click.Group) else ""
-            raise UsageError(
-                f"`{parent.command_path}` has no command {word!r}", hint=f"{near}`orbit help --all` lists all"
-            )
-        command, parent = inner, click.Context(inner, info_name=word, parent=parent)
-    click.echo(command.get_help(parent))
+    orbit.main([*words, "--help"], prog_name="orbit", standalone_mode=False)
 
 
 def _kind_names() -> list[str]:
@@ -295,7 +276,7 @@ def run(arguments: list[str]) -> int:
         click.echo(error.format_message())
         return 0
     except click.ClickException as error:
-        _print_error(*_click_error(error, arguments), as_json=as_json)
+        _print_error(*_click_error(error), as_json=as_json)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped; nothing half-written is left", err=True)
@@ -363,51 +344,26 @@ def _print_error(message: str, hint: str, next_commands: Sequence[str] = (), *, 
     click.echo(visible(f"  hint: {hint}"), err=True)
 
 
-def _click_error(error: click.ClickException, arguments: Sequence[str]) -> tuple[str, str]:
-    context = (error.ctx if isinstance(error, click.UsageError) else None) or _context_of(arguments)
+def _click_error(error: click.ClickException) -> tuple[str, str]:
     message = error.format_message().rstrip(".")
-    unknown = re.match(r"No such (?:command|option) '([\w-]+)'", message)
-    if unknown is not None and (meant := _usual_word(context, unknown[1])):
-        message = f"{unknown[0]}. Did you mean `{meant}`?"
+    if isinstance(error, click.NoSuchOption) and error.option_name == "--json":  # what most programs call it
+        message = "no such option '--json'. Did you mean `--format json`?"
     parameter = error.param if isinstance(error, click.BadParameter) else None
     if parameter is not None and isinstance(parameter.type, click.Choice):
         if isinstance(error, click.MissingParameter):
             name = f" {parameter.opts[0]}" if isinstance(parameter, click.Option) else ""
             message = f"missing {parameter.param_type_name}{name}: one of {', '.join(parameter.type.choices)}"
-        else:
-            if isinstance(parameter, click.Argument):
-                message = error.message.rstrip(".")  # click's own names all choices twice
-            if near := did_you_mean("".join(error.message.split("'")[1:2]), parameter.type.choices, "`"):
-                message = f"{message}. {near[0].upper()}{near[1:].rstrip()}"
-    lines = (context.command.help or "").splitlines()
-    example = next((line.strip() for line in lines if line.strip().startswith("orbit ")), None)
+        elif isinstance(parameter, click.Argument):
+            message = error.message.rstrip(".")  # click's own names all choices twice
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is None:
+        return f"{message[:1].lower()}{message[1:]}", "`--help` after a command shows its usage"
     hint = f"`{context.command_path} --help` shows the usage"
-    is_lost = message.startswith("Got unexpected") or (
-        isinstance(error, click.NoSuchOption) and not error.possibilities
-    )
-    if example is not None and (is_lost or isinstance(error, click.MissingParameter)):
+    lines = () if isinstance(context.command, click.Group) else (context.command.help or "").splitlines()
+    example = next((line.strip() for line in lines if line.strip().startswith("orbit ")), None)
+    if example is not None:
         hint = f"for example `{example.partition('  #')[0].rstrip()}`; {hint}"
     return f"{message[:1].lower()}{message[1:]}", hint
-
-
-def _usual_word(context: click.Context, word: str) -> str:
-    """Return what does the same as a word of other programs; in a group that is no kind, a command means another."""
-    name = context.info_name or ""
-    is_kind = name in ("adr", "learning", *_kind_names())
-    is_general = is_kind or context.parent is None or word.startswith("-")
-    meant = USUAL_WORDS.get(f"{name} {word}") or (USUAL_WORDS.get(word, "") if is_general else "")
-    return meant.replace("orbit adr ", f"orbit {name} ") if is_kind else meant
-
-
-def _context_of(arguments: Sequence[str]) -> click.Context:
-    """Return the context of the command that the first words name, for errors that come without one."""
-    context = click.Context(orbit, info_name="orbit")
-    for word in arguments:
-        inner = context.command.get_command(context, word) if isinstance(context.command, click.Group) else None
-        if inner is None:
-            break
-        context = click.Context(inner, info_name=word, parent=context)
-    return context
 
 
 if __name__ == "__main__":
