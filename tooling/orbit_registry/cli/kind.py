@@ -18,8 +18,7 @@ from orbit_registry.cli.fields import (
     verbs_hint,
 )
 from orbit_registry.cli.output import (
-    copy_name,
-    copy_path,
+    edited_path,
     edited_text,
     emit,
     format_option,
@@ -275,10 +274,10 @@ def add_command(kind: Kind) -> click.Command:
         if not editor:
             _add(registry, kind, fields, task, output, dry_run=dry_run, ask=ask)
             return
-        name = copy_name(registry.workspace, f"new-{kind.name}", fields)
+        name = f"new-{kind.name}"
         with edited_text(registry.workspace, name, registry.draft_text(kind.name, fields)) as text:
             status = {"status": fields["status"]} if pending else {}
-            edited = {**fields_of(kind, text, copy_path(registry.workspace, name)), **status}
+            edited = {**fields_of(kind, text, edited_path(registry.workspace, name)), **status}
             _add(registry, kind, edited, task, output, dry_run=dry_run, ask=ask)
 
     options: list[click.Parameter] = [

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import os
-import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from posixpath import normpath
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from orbit_registry.errors import OrbitError, UsageError, did_you_mean, plural
+from orbit_registry.errors import OrbitError, UsageError, did_you_mean
 from orbit_registry.formats.untrusted import json_text, visible
 from orbit_registry.model.diagnostic import Diagnostic, Severity, envelope
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.render.records import check_command, unread_files, unread_text
 from orbit_registry.repository.reader import LEGACY_LAYOUT
-from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.files import inside, read_text, write_atomic
 from orbit_registry.workspace.workspace import Workspace, path_from_root
 
@@ -69,16 +64,24 @@ def print_refusals(output: str, data: object, text: str, errors: Sequence[OrbitE
     raise errors[-1]
 
 
-def progress(title: str, total: int | None = None) -> Callable[[int], None] | None:
-    """Return a callback that shows the count so far, or None without a terminal."""
+@contextlib.contextmanager
+def progress_display() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a callback for a step's name, how much of it is done and how much there is; a terminal shows a bar."""
     if not sys.stderr.isatty():
-        return None
+        yield lambda step, done, of: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    def show(done: int) -> None:
-        of_total = f"/{total}" if total else ""
-        click.echo(f"\r{title} {done}{of_total}", nl=False, err=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("read", total=None)
 
-    return show
+        def show(step: str, done: int, of: int) -> None:
+            # A step that can't say how far it is has a bar that moves.
+            bars.update(task, description=step, completed=done, total=of if of > 1 else None)
+
+        yield show
 
 
 def warn_of_unread(registry: Registry) -> None:
@@ -140,15 +143,7 @@ def note_unreachable(registry: Registry, record: Record) -> None:
     for freshness in registry.freshness([record]).values() if rests else ():
         for reason in freshness.reasons:
             if reason.subject != "scope.paths":  # told glob by glob above
-                print_note(reason.message + _path_hint(registry, *reason.subject.split(":", 1)))
-
-
-def _path_hint(registry: Registry, kind: str, reference: str = "") -> str:
-    path = (
-        normpath(f"{_folder_from_root(registry)}/{reference}") if kind == "file" and _folder_from_root(registry) else ""
-    )
-    is_here = bool(path) and (registry.workspace.root / path).is_file()
-    return f"; files are named from the project's root: file:{path}" if is_here else ""
+                print_note(reason.message)
 
 
 def note_unmatched(registry: Registry, record: Record) -> None:
@@ -171,9 +166,6 @@ def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
             if word in used:
                 continue
             advice = did_you_mean(word, sorted(used), "`")
-            labelled = [record.id for record in records if name == "tag" and word in record.words("labels")]
-            if labelled:
-                advice = f"it is a label of {plural(len(labelled), 'record')}, for search: `orbit search {word}`"
             print_note(f"no record has the {name} `{word}`; {advice}".rstrip("; "))
 
 
@@ -222,21 +214,9 @@ def from_root(registry: Registry, path: str) -> str:
     return f"{relative}/" if is_folder else relative
 
 
-def copy_path(workspace: Workspace, name: str) -> str:
-    """Return the path of an edited copy from the root; agents have their own."""
-    whose = "agent/" if acting_role() == "agent" else ""
-    return f"{workspace.relative(workspace.state)}/edits/{whose}{name}.yaml"
-
-
-def copy_name(workspace: Workspace, base: str, fields: Mapping[str, object]) -> str:
-    """Return the name of a new record's copy, by its fields; without fields, the newest copy."""
-    folder = inside(workspace.root, copy_path(workspace, base)).parent
-    ours = re.compile(rf"{re.escape(base)}-[0-9a-f]{{12}}\.yaml")
-    copies = [] if fields else [file for file in folder.glob(f"{base}-*.yaml") if ours.fullmatch(file.name)]
-    if copies:
-        return max(copies, key=lambda file: file.lstat().st_mtime_ns).stem
-    words = json.dumps({name: value for name, value in fields.items() if name != "freshness"}, sort_keys=True)
-    return f"{base}-{hashlib.sha256(words.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+def edited_path(workspace: Workspace, name: str) -> str:
+    """Return the path from the root of the copy that an editor opens."""
+    return f"{workspace.relative(workspace.state)}/edits/{name}.yaml"
 
 
 @contextlib.contextmanager
@@ -246,13 +226,13 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     If the body of the `with` refuses the text, the copy stays, the error names it, and the next edit of `name`
     continues with it.
     """
-    relative = copy_path(workspace, name)
+    relative = edited_path(workspace, name)
     copy = inside(workspace.root, relative)
     copy.parent.mkdir(parents=True, exist_ok=True)
-    if not copy.exists():
-        write_atomic(copy, text)
-    elif read_text(copy) != text:  # an earlier edit's text differs from the registry's
+    if copy.exists():
         click.echo(f"going on with the text in {relative}; remove that file to start again", err=True)
+    else:
+        write_atomic(copy, text)
     try:
         click.edit(filename=os.path.relpath(copy))  # older versions hand it to a shell: no folder's name is in it
     except (click.ClickException, ValueError) as error:

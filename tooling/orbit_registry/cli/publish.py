@@ -6,8 +6,7 @@ import contextlib
 import importlib.util
 import json
 import shlex
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,12 +19,12 @@ from orbit_registry.cli.output import (
     note_unread,
     open_registry,
     print_diagnostics,
+    progress_display,
     warn_of_unread,
 )
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.events import SYNCED
-from orbit_registry.site.output import Progress
 from orbit_registry.workspace.event_log import write_event
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def build(out: Path, base_url: str | None, strict: bool, output: str) -> None:
     need_site()
     from orbit_registry.site.build import build_site  # only where its libraries are known to be there
 
-    with _progress_display() as progress:
+    with progress_display() as progress:
         registry = open_registry()
         result = build_site(registry, out.resolve(), base_url=base_url, strict=strict, progress=progress)
     if output == "text":
@@ -88,7 +87,7 @@ def serve(port: int, out: Path | None) -> None:
     from orbit_registry.site.serve import serve_site  # only where its libraries are known to be there
 
     with contextlib.ExitStack() as display:
-        progress = display.enter_context(_progress_display())
+        progress = display.enter_context(progress_display())
 
         def say(line: str) -> None:
             display.close()  # the first build is done
@@ -104,26 +103,6 @@ def need_site() -> None:
     if missing:
         hint = "install the extra `orbit-registry[site]`"
         raise UsageError(f"the site needs {', '.join(missing)}, which is not installed", hint=hint)
-
-
-@contextlib.contextmanager
-def _progress_display() -> Iterator[Progress]:
-    if not sys.stderr.isatty():
-        yield lambda step, done, of: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        step = bars.add_task("read", total=None)
-
-        def show(name: str, done: int, of: int) -> None:
-            # A step that can't say how far it is has a bar that moves.
-            bars.update(step, description=name, completed=done, total=of if of > 1 else None)
-
-        yield show
 
 
 def _exporter_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -13,7 +13,7 @@ from orbit_registry.capture.run import EVENTS, READERS, CaptureResult, transcrip
 from orbit_registry.capture.run import capture as captured
 from orbit_registry.cli.fields import evidence_from, fields_from, shared_options, text_from
 from orbit_registry.cli.kind import kind_group
-from orbit_registry.cli.output import emit, format_option, open_registry, progress
+from orbit_registry.cli.output import emit, format_option, open_registry, progress_display
 from orbit_registry.cli.review import line
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import visible
@@ -337,12 +337,13 @@ def capture(agent: str | None, path: Path | None, dry_run: bool, at_session_end:
             event.session.partition(".")[0] for event in logged_events(files, time.time(), LogScan()) if event.session
         }
     transcripts = transcripts_of(workspace, agent or "", path.absolute() if path is not None else None, sessions)
-    size = sum(file.stat().st_size for _, file in transcripts)
-    show = progress("MB read:", size // 1_000_000)
-    tell = None if show is None else lambda done: show(done // 1_000_000)
-    result = captured(workspace, registry.records.of_kind("learning"), transcripts, dry_run=dry_run, on_progress=tell)
-    if show is not None:
-        click.echo("", err=True)
+    megabytes = sum(file.stat().st_size for _, file in transcripts) // 1_000_000
+    learnings = registry.records.of_kind("learning")
+    with progress_display() as show:
+        result = captured(
+            workspace, learnings, transcripts, dry_run=dry_run,
+            on_progress=lambda done: show("MB read", done // 1_000_000, megabytes),
+        )  # fmt: skip
     for warning in result.warnings:
         click.echo(visible(f"warning: {warning}"), err=True)
     data = {

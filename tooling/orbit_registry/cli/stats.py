@@ -1,7 +1,6 @@
 """`orbit stats`, `replay` and `events`: usage counted from the event log and from git history."""
 
 import json
-import sys
 import time
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
@@ -16,14 +15,14 @@ from orbit_registry.analytics.figures import percent
 from orbit_registry.analytics.report import Stats, by_calls, effect, stamp
 from orbit_registry.analytics.report import stats as counted
 from orbit_registry.analytics.stats import Tally, UsageSlice
-from orbit_registry.cli.output import emit, format_option, open_registry
+from orbit_registry.cli.output import emit, format_option, open_registry, progress_display
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import cut, visible
 from orbit_registry.hook.events import NAME, NAMES
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.event_log import LogScan, follow, log_files, rows_in
 
-LISTED, DAYS, WIDTH = 10, 14, 30
+LISTED, DAYS = 10, 14
 
 
 @click.command()
@@ -54,14 +53,8 @@ def _page_lines(result: Stats) -> Iterator[str]:
     for title, rows in _sections(result):
         yield ""
         yield title
-        most = max((value for _, value, _ in rows), default=0)
-        width = max((len(name) for name, _, _ in rows), default=0)
-        yield from (f"  {name:<{width}}  {bar(value, most):<{WIDTH}}  {text}" for name, value, text in rows)
-
-
-def bar(value: int, most: int) -> str:
-    """Return a bar for a value's share of the most."""
-    return "#" * max(round(WIDTH * value / most), value > 0) if most else ""
+        width = max(len(name) for name, _ in rows)
+        yield from (f"  {name:<{width}}  {text}" for name, text in rows)
 
 
 def _head(result: Stats) -> Iterator[str]:
@@ -100,31 +93,29 @@ def _day(at: float | None) -> str:
     return "-" if at is None else datetime.fromtimestamp(at, UTC).date().isoformat()
 
 
-def _sections(result: Stats) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
+def _sections(result: Stats) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     tally = result.tally
     days = sorted(tally.days.items())[-DAYS:]
     ranked = [record_id for record_id in result.ranked[:LISTED] if tally.shown[record_id]]
     sections = {
-        "why nothing was shown": [(name, count, str(count)) for name, count in tally.total.skips.most_common()],
+        "why nothing was shown": [(name, str(count)) for name, count in tally.total.skips.most_common()],
         "by surface: calls": _slice_rows(tally.surfaces),
         "by agent: calls": _slice_rows(tally.agents),
         f"by day, the last {DAYS}: records shown": [
-            (name, part.shown, f"{part.shown} in {plural(part.calls, 'call')}") for name, part in days if part.calls
+            (name, f"{part.shown} in {plural(part.calls, 'call')}") for name, part in days if part.calls
         ],
-        "most shown": [(record_id, tally.shown[record_id], _record_text(result, record_id)) for record_id in ranked],
+        "most shown": [(record_id, _record_text(result, record_id)) for record_id in ranked],
     }
     yield from ((title, rows) for title, rows in sections.items() if rows)
     never = result.never
     if never:
-        rows = [(record_id, 0, result.records[record_id].title[:60]) for record_id in never[:LISTED]]
+        rows = [(record_id, result.records[record_id].title[:60]) for record_id in never[:LISTED]]
         pushed = sum(record.pushed for record in result.records.values())
         yield f"never shown: {len(never)} of {pushed} that can be", rows
 
 
-def _slice_rows(parts: Mapping[str, UsageSlice]) -> list[tuple[str, int, str]]:
-    return [
-        (name or "(no name)", part.calls, _slice_text(part)) for name, part in by_calls(parts)[:LISTED] if part.calls
-    ]
+def _slice_rows(parts: Mapping[str, UsageSlice]) -> list[tuple[str, str]]:
+    return [(name or "(no name)", _slice_text(part)) for name, part in by_calls(parts)[:LISTED] if part.calls]
 
 
 def _slice_text(part: UsageSlice) -> str:
@@ -201,15 +192,10 @@ def prove(count: int, output: str) -> None:
     from orbit_registry.analytics.prove import prove as proved
 
     registry = open_registry()
-    steps = sys.stderr.isatty()
-    proof = proved(registry.workspace, registry.records, registry.searcher, count,
-                   lambda step: click.echo(f"asking: {step}", err=True) if steps else None)  # fmt: skip
-    emit(
-        output,
-        proof.as_data(),
-        proof.text(),
-        next_commands=["orbit stats --effect", "orbit replay", "orbit scope suggest"],
-    )
+    with progress_display() as show:
+        proof = proved(registry.workspace, registry.records, registry.searcher, count, lambda step: show(step, 0, 1))
+    following = ["orbit stats --effect", "orbit replay", "orbit scope suggest"]
+    emit(output, proof.as_data(), proof.text(), next_commands=following)
 
 
 _MAIN_FIELDS = ("at", "event", "surface", "session")
