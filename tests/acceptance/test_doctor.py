@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.files import write
 
 from orbit_registry.agents.agent import load_agent
 from orbit_registry.cli.main import run
@@ -73,16 +72,6 @@ def transcript(workspace: Path, session: str = SESSION) -> Path:
     path = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects" / slug / f"{session}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
-
-
-def test_a_second_store_is_found(workspace: Path, capsys: Capture) -> None:
-    assert "second store" not in found(examined(capsys), "warning", "workspace")
-    below = workspace / "tools/old"
-    write(below, ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\n")
-    Registry.open(below).add("learning", {"summary": "Nobody reads this"})
-    text = found(examined(capsys), "warning", "workspace")
-    assert "a second store holds 1 record," in text
-    assert "move its folders into" in text
 
 
 def test_an_installed_hook_is_run_judged_and_measured(workspace: Path, capsys: Capture) -> None:

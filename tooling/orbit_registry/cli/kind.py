@@ -23,16 +23,14 @@ from orbit_registry.cli.output import (
     emit,
     format_option,
     may_ask,
-    note_unknown,
     note_unmatched,
     note_unreachable,
     open_registry,
     print_diagnostics,
-    warn_of_unread,
 )
 from orbit_registry.cli.records import (
     binding_options,
-    hidden_text,
+    list_command,
     move_each,
     print_moved,
     print_part,
@@ -44,7 +42,7 @@ from orbit_registry.errors import RefusedError, UsageError, plural
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.ids import sequence_id
-from orbit_registry.model.kind import PHASES, SHIPPED, Kind, load_kinds
+from orbit_registry.model.kind import SHIPPED, Kind, load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import distinct_votes
 from orbit_registry.operations.freshness.verify import fingerprinted
@@ -57,7 +55,7 @@ from orbit_registry.render.hits import (
     override_hint,
     show_commands,
 )
-from orbit_registry.render.records import ORDERS, in_order, record_data, records_table, vote_data
+from orbit_registry.render.records import record_data, vote_data
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import fields_of
@@ -96,57 +94,6 @@ def _refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
         raise UsageError(
             f"{candidates[0].id} is {other.with_article}", hint=f"`orbit {other.name} --help` lists what it can do"
         )
-
-
-def _list_command(kind: Kind) -> click.Command:
-    summary = f"List {kind.labels.lower()}."
-
-    @click.command(
-        "list", help=_with_examples(summary, f"orbit {kind.name} list", f"orbit {kind.name} list --all --sort updated")
-    )
-    @click.option("--status", type=click.Choice(list(kind.statuses)), multiple=True, help="With this status.")
-    @click.option("--phase", type=click.Choice(PHASES), multiple=True, help="pending: waits for review; live; closed.")
-    @click.option("--all", "everything", is_flag=True, help="List closed records too.")
-    @click.option("--tag", multiple=True, help="Only with this scope tag.")
-    @click.option("--label", multiple=True, help="Only with this label.")
-    @click.option("--legacy-id", metavar="NAME", help="Only the record with this earlier name: project/ADR-006.")
-    @click.option("--feature", help="Only of this feature.")
-    @click.option("--task", help="Only of this task.")
-    @click.option(
-        "--sort", type=click.Choice(list(ORDERS)), default="id", show_default=True,
-        help="By votes (recent ones weigh more), last change, or id.",
-    )  # fmt: skip
-    @click.option("--limit", type=click.IntRange(min=1), help="At most this many.")
-    @format_option
-    def list_kind(
-        output: str, status: tuple[str, ...], tag: tuple[str, ...], label: tuple[str, ...], legacy_id: str | None,
-        feature: str | None, task: str | None, phase: tuple[str, ...], everything: bool, sort: str, limit: int | None,
-    ) -> None:  # fmt: skip
-        registry = open_registry()
-        records = registry.collection.records.of_kind(kind.name)
-        if legacy_id is not None:
-            former = {record.path for record in registry.collection.records.with_former_name(legacy_id)}
-            records = [record for record in records if record.path in former]
-        closed_too = bool(everything or status or phase or legacy_id is not None)
-        matching = [
-            record
-            for record in records
-            if (not status or str(record.data["status"]) in status)
-            and (not phase or record.phase in phase)
-            and registry.workspace.config.is_tagged(record.tags, tag)
-            and all(word in record.words("labels") for word in label)
-            and (feature is None or record.text("feature") == feature)
-            and (task is None or task in record.words("tasks") or task in record.scope.tasks)
-        ]
-        listed = [record for record in matching if closed_too or record.phase != "closed"]
-        chosen = in_order(listed, sort)[:limit]
-        columns = [*kind.columns, "votes"] if sort == "votes" and kind.voted else kind.columns
-        text = records_table(chosen, columns) + hidden_text(len(matching) - len(listed))
-        emit(output, [record_data(record) for record in chosen], text)
-        note_unknown(registry, tag=tag, label=label, feature=[feature] if feature else ())
-        warn_of_unread(registry)
-
-    return list_kind
 
 
 def _show_command(kind: Kind) -> click.Command:
@@ -531,7 +478,7 @@ def kind_group(name: str) -> click.Group:
     group = click.Group(name, help=summary, no_args_is_help=True)
     commands: list[click.Command] = [add_command(kind)] if kind.in_record else []
     commands += [
-        _list_command(kind),
+        list_command(kind),
         _show_command(kind),
         search_command(kind),
         _update_command(kind),

@@ -37,50 +37,71 @@ from orbit_registry.workspace.author import Review
 from orbit_registry.workspace.event_log import note_opened
 
 
+def list_command(kind: Kind | None) -> click.Command:
+    """Return `orbit list`, or `orbit KIND list`."""
+
+    def list_records(
+        output: str, status: tuple[str, ...], phase: tuple[str, ...], everything: bool, tag: tuple[str, ...],
+        label: tuple[str, ...], legacy_id: str | None, feature: str | None, task: str | None, sort: str,
+        limit: int | None, kind_word: str | None = None, kind_option: str | None = None,
+    ) -> None:  # fmt: skip
+        registry = open_registry()
+        kinds = registry.workspace.kinds
+        only = kind or (kinds.named(word) if (word := kind_word or kind_option) else None)
+        _refuse_unknown_status(status, [only] if only else kinds)
+        records = registry.collection.records
+        former = {record.path for record in records.with_former_name(legacy_id)} if legacy_id is not None else set()
+        matching = [
+            record
+            for record in (records.of_kind(only.name) if only else records)
+            if (not status or record.status.name in status)
+            and (not phase or record.phase in phase)
+            and registry.workspace.config.is_tagged(record.tags, tag)
+            and all(word in record.words("labels") for word in label)
+            and (legacy_id is None or record.path in former)
+            and (feature is None or record.text("feature") == feature)
+            and (task is None or task in record.words("tasks") or task in record.scope.tasks)
+        ]
+        closed_too = bool(everything or status or phase or legacy_id is not None)
+        listed = [record for record in matching if closed_too or record.phase != "closed"]
+        chosen = render.in_order(listed, sort)[:limit]
+        if only is None:
+            text = render.short_table(chosen) or "no records"
+        else:
+            text = render.records_table(chosen, [*only.columns, *(["votes"] if sort == "votes" and only.voted else [])])
+        hidden = len(matching) - len(listed)
+        text += f"\n{plural(hidden, 'closed record')} not listed: --all lists all" if hidden else ""
+        emit(output, [render.record_data(record) for record in chosen], text)
+        note_unknown(registry, tag=tag, label=label, feature=[feature] if feature else ())
+        warn_of_unread(registry)
+
+    statuses = click.Choice(list(kind.statuses)) if kind is not None else None
+    params: list[click.Parameter] = [
+        click.Option(["--status"], type=statuses, multiple=True, help="Only with this status, closed ones too."),
+        click.Option(["--phase"], type=click.Choice(PHASES), multiple=True,
+                     help="pending: waits for review; live; closed."),
+        click.Option(["--all", "everything"], is_flag=True, help="List closed records too."),
+        click.Option(["--tag"], multiple=True, help="Only with this scope tag."),
+        click.Option(["--label"], multiple=True, help="Only with this label."),
+        click.Option(["--legacy-id"], metavar="NAME", help="Only the record with this earlier name: project/ADR-006."),
+        click.Option(["--feature"], help="Only of this feature."),
+        click.Option(["--task"], help="Only of this task."),
+        click.Option(["--sort"], type=click.Choice(list(render.ORDERS)), default="id", show_default=True,
+                     help="By votes (recent ones weigh more), last change, or id."),
+        click.Option(["--limit"], type=click.IntRange(min=1), help="At most this many."),
+    ]  # fmt: skip
+    if kind is None:
+        params.insert(0, click.Argument(["kind_word"], metavar="[KIND]", required=False))
+        params.insert(1, click.Option(["--kind", "kind_option"], metavar="KIND", help="Only records of this kind."))
+    what, example = (kind.labels.lower(), f"{kind.name} list") if kind else ("records of every kind, or of one", "list")
+    summary = f"List {what}.\n\norbit {example}\norbit {example} --all --sort updated"
+    return format_option(click.Command("list", params=params, callback=list_records, help=summary))
+
+
 def _refuse_unknown_status(statuses: tuple[str, ...], kinds: Iterable[Kind]) -> None:
     words = list(dict.fromkeys(name for kind in kinds for name in kind.statuses))
     for status in (word for word in statuses if word not in words):
         raise UsageError(f"no record can have the status `{status}`", hint=f"one of {listed(words, 8)}")
-
-
-@click.command("list")
-@click.argument("kind", required=False)
-@click.option("--kind", "kind_option", metavar="KIND", help="Only records of this kind.")
-@click.option("--all", "everything", is_flag=True, help="List closed records too.")
-@click.option(
-    "--phase", "phases", type=click.Choice(PHASES), multiple=True, help="pending: waits for review; live; closed."
-)
-@click.option("--status", "statuses", multiple=True, help="Only with this status, closed ones too.")
-@format_option
-def list_records(
-    kind: str | None, kind_option: str | None, everything: bool, phases: tuple[str, ...], statuses: tuple[str, ...],
-    output: str,
-) -> None:  # fmt: skip
-    """List records of every kind, or of one.
-
-    orbit list
-    orbit list learning --all
-    orbit list --phase pending
-    """
-    registry = Registry.open()
-    kind = kind_name(registry, kind or kind_option)
-    of_kind = [record for record in registry.collection.records if kind is None or record.kind.name == kind]
-    kinds = list(registry.workspace.kinds) if kind is None else [registry.workspace.kinds[kind]]
-    _refuse_unknown_status(statuses, kinds)
-    records = [
-        record for record in of_kind
-        if (not statuses or record.status.name in statuses) and (not phases or record.phase in phases)
-        and (statuses or phases or everything or record.phase != "closed")
-    ]  # fmt: skip
-    text = render.short_table(records) or "no records"
-    text += "" if everything or phases or statuses else hidden_text(len(of_kind) - len(records))
-    emit(output, [render.record_data(record) for record in records], text)
-    warn_of_unread(registry)
-
-
-def hidden_text(count: int) -> str:
-    """Return a line that says how many closed records a list leaves out."""
-    return f"\n{plural(count, 'closed record')} not listed: --all lists all" if count else ""
 
 
 @click.command("show")
@@ -364,4 +385,5 @@ def kind_name(registry: Registry, word: str | None) -> str | None:
     return None if word is None else registry.workspace.kinds.named(word).name
 
 
+list_records = list_command(None)
 search = search_command(None)

@@ -30,7 +30,7 @@ from orbit_registry.snapshot.sync import sync
 from orbit_registry.workspace.author import UNKNOWN, current_author
 from orbit_registry.workspace.event_log import LoggedEvent, LogScan, log_files, logged_events
 from orbit_registry.workspace.journal import unfinished_steps
-from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, is_writable, open_workspace, user_home
+from orbit_registry.workspace.workspace import Workspace, find_workspace, is_writable
 
 Level = Literal["ok", "warning", "problem"]
 LEVELS: tuple[Level, ...] = ("ok", "warning", "problem")
@@ -65,31 +65,19 @@ def counts(findings: Sequence[Finding]) -> dict[str, int]:
 
 
 LIBRARIES = ("duckdb", "ryaml", "jsonschema-rs", "click", "rich")
-OLDEST_PYTHON = (3, 11)
 
 
 def examine_workspace(workspace: Workspace) -> Iterator[Finding]:
     """Yield findings of a workspace; the index is read before anything updates it."""
-    yield from versions()
+    yield from _versions()
     yield from _records(workspace)
-    yield from _other_stores(workspace)
     yield from _git(workspace)
     yield from _derived(workspace)
 
 
-def versions() -> Iterator[Finding]:
-    """Yield the versions of Python, this package and its libraries."""
-    parts = [f"Python {platform.python_version()}"]
-    for name in ("orbit-registry", *LIBRARIES):
-        try:
-            parts.append(f"{name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:
-            if name in LIBRARIES:
-                again = "install orbit-registry again"
-                yield Finding("problem", "versions", f"{name} is not installed", sys.prefix, again)
-    old = sys.version_info < OLDEST_PYTHON
-    step = "use Python 3.11 or newer" if old else ""
-    yield Finding("problem" if old else "ok", "versions", ", ".join(parts), sys.executable, step)
+def _versions() -> Iterator[Finding]:
+    versions = (f"{name} {importlib.metadata.version(name)}" for name in ("orbit-registry", *LIBRARIES))
+    yield Finding("ok", "versions", ", ".join([f"Python {platform.python_version()}", *versions]), sys.executable)
 
 
 def _records(workspace: Workspace) -> Iterator[Finding]:
@@ -114,20 +102,6 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
     if unfinished_steps(workspace):
         message, step = "a change was begun and not finished", "any command that writes finishes or undoes it"
         yield Finding("warning", "workspace", message, str(workspace.journal), step)
-
-
-def _other_stores(workspace: Workspace) -> Iterator[Finding]:
-    below = workspace.git.ask("ls-files", "-co", "--exclude-standard", f"*/{ORBIT}/config.yaml") or ""
-    inside = [workspace.root / line.removesuffix(f"/{ORBIT}/config.yaml") for line in below.splitlines()]
-    above = (folder for folder in workspace.root.parents if folder != user_home())
-    around = [folder for folder in above if (folder / ORBIT / "config.yaml").is_file()]
-    for root in (*around, *inside):
-        try:
-            count = len(read_collection(open_workspace(root)).records)
-        except OrbitError:
-            continue  # it is another tool's
-        message = f"a second store holds {plural(count, 'record')}, which nothing here reads, pushes or checks"
-        yield Finding("warning", "workspace", message, str(root / ORBIT), f"move its folders into {workspace.orbit}")
 
 
 def _git(workspace: Workspace) -> Iterator[Finding]:
@@ -435,7 +409,7 @@ def examine(start: Path, agent: str | None = None) -> Examination:
     try:
         workspace = find_workspace(start)
     except OrbitError as error:
-        findings += versions()
+        findings += _versions()
         findings.append(Finding("problem", "workspace", error.message, str(start), error.hint))
         return Examination(findings, tried, compared)
     findings += examine_workspace(workspace)
