@@ -12,7 +12,7 @@ import click
 from orbit_registry.briefs.pitch import Pitch, verdict
 from orbit_registry.briefs.pitch import pitch as pitched
 from orbit_registry.cli.fields import text_from
-from orbit_registry.cli.output import emit, format_option, from_root, note_unread, open_registry
+from orbit_registry.cli.output import emit, format_option, from_root, open_registry, warn_of_unread
 from orbit_registry.cli.records import with_reason
 from orbit_registry.cli.review import line
 from orbit_registry.errors import UsageError
@@ -89,7 +89,7 @@ def brief(
     emit(output, result.as_data(), result.text())
     if output == "text" and not result.text():
         click.echo(result.why_empty(), err=True)
-    note_unread(registry)
+    warn_of_unread(registry)
 
 
 def _task(file: str, task_id: str) -> Task:

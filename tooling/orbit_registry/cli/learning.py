@@ -7,7 +7,7 @@ import click
 from orbit_registry.cli.freshness import prune, verify
 from orbit_registry.cli.kind import kind_group
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
-from orbit_registry.cli.records import binding_options, print_moved, print_record, review_of
+from orbit_registry.cli.records import binding_options, move_each, print_moved, print_record, review_of
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError
 from orbit_registry.formats.markdown import slug
 from orbit_registry.matching.personal import personal_workspace
@@ -69,8 +69,7 @@ def _find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
             raise AmbiguousIdError(message, candidates=tuple(record.id for record in matches), hint="name an id")
         if matches:
             return owner, matches[0]
-    short = f"; the beginning of a slug has {FEWEST} characters or more" if len(name) < FEWEST else ""
-    hint = f"`orbit lessons list` shows ids and slugs{short}"
+    hint = f"`orbit lessons list` shows ids and slugs; the beginning of a slug has {FEWEST} characters or more"
     raise RecordNotFoundError(f"no lesson is named {name!r}", hint=hint)
 
 
@@ -129,11 +128,13 @@ def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) ->
     reviewed = review_of(names, Review(), expect, yes, output)
     registry = open_registry()
     author = registry.author()
-    done: list[tuple[Record, Record]] = []
-    owned = [_find_lesson(registry, name) for name in names]
-    for owner, record in [(owner, owner.get(record.id)) for owner, record in owned]:
-        done.append((record, review.decide(owner.workspace, record, "live", author, reviewed(record))))
-    print_moved(output, done, (), next_commands=["orbit check"])
+
+    def move(name: str) -> tuple[Record, Record]:
+        owner, record = _find_lesson(registry, name)
+        record = owner.get(record.id)
+        return record, review.decide(owner.workspace, record, "live", author, reviewed(record))
+
+    print_moved(output, *move_each(names, move), next_commands=["orbit check"])
 
 
 @lessons_group.command("rm")
@@ -147,14 +148,14 @@ def remove(names: Sequence[str], reason: str, output: str) -> None:
     """
     registry = open_registry()
     author = registry.author()
-    done: list[tuple[Record, Record]] = []
-    for owner, record in [_find_lesson(registry, name) for name in names]:
+
+    def move(name: str) -> tuple[Record, Record]:
+        owner, record = _find_lesson(registry, name)
         if record.phase == "pending":
-            result = review.decide(owner.workspace, record, "closed", author, Review(reason=reason))
-        else:
-            result = owner.transition(record.id, "retired")
-        done.append((record, result))
-    print_moved(output, done, (), next_commands=["orbit check"])
+            return record, review.decide(owner.workspace, record, "closed", author, Review(reason=reason))
+        return record, owner.transition(record.id, "retired")
+
+    print_moved(output, *move_each(names, move), next_commands=["orbit check"])
 
 
 @lessons_group.command("stale")

@@ -11,9 +11,9 @@ from orbit_registry.cli.output import (
     note_empty,
     note_stale_index,
     note_unknown,
-    note_unread,
     open_registry,
     print_note,
+    warn_of_unread,
 )
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import escaped_line
@@ -56,7 +56,7 @@ def match(
     note_unknown(registry, tag=tags)
     if not matches:
         note_empty(registry, by_scope=True)
-    note_unread(registry)
+    warn_of_unread(registry)
 
 
 @click.command()
@@ -92,7 +92,7 @@ def explain(path: str, project: str, output: str) -> None:
         "checks": [{"name": check.name, "level": check.level, "say": check.say} for check in checks],
     }
     emit(output, data, "\n".join(lines))
-    note_unread(registry)
+    warn_of_unread(registry)
 
 
 @click.command()

@@ -169,16 +169,6 @@ def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
             print_note(f"no record has the {name} `{word}`; {advice}".rstrip("; "))
 
 
-def note_unread(registry: Registry) -> None:
-    """Warn of records that the push index could not read; the records are read again only if there are any."""
-    from orbit_registry.hook.index import Index
-    from orbit_registry.matching.sync import open_index
-
-    index = open_index(registry.workspace)
-    if isinstance(index, Index) and index.unread:
-        warn_of_unread(registry)
-
-
 def note_stale_index(registry: Registry) -> None:
     """Note on standard error that the push index is missing or stale."""
     from orbit_registry.hook.index import NoIndex

@@ -16,7 +16,6 @@ from orbit_registry.cli.output import (
     emit,
     format_option,
     keep_out,
-    note_unread,
     open_registry,
     print_diagnostics,
     progress_display,
@@ -141,18 +140,15 @@ def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> N
 
     workspace = open_registry().workspace
     exports = plan(workspace, agents)
-    lines = []
-    for export in exports:
-        if not (check or dry_run):
-            write(workspace, export)
-        lines += _rule_lines(export, is_written=not (check or dry_run))
-    differs = check and any(export.changes for export in exports)
-    again = " ".join(f"--agent {export.agent}" for export in exports)
-    following = (
-        [f"orbit export rules {again}"] if (check or dry_run) and any(planned.changes for planned in exports) else []
-    )
-    data = {"rules": [export.as_data() for export in exports], "written": not (check or dry_run)}
-    emit(output, data, "\n".join(lines), ok=not differs, next_commands=following)
+    is_written = not (check or dry_run)
+    for export in exports if is_written else ():
+        write(workspace, export)
+    lines = [line for export in exports for line in _rule_lines(export, is_written=is_written)]
+    has_changes = any(export.changes for export in exports)
+    again = f"orbit export rules {' '.join(f'--agent {export.agent}' for export in exports)}"
+    data = {"rules": [export.as_data() for export in exports], "written": is_written}
+    following = [again] if has_changes and not is_written else []
+    emit(output, data, "\n".join(lines), ok=not (check and has_changes), next_commands=following)
 
 
 @export_group.command()
@@ -176,9 +172,10 @@ def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
     is_written = not (check or dry_run)
     if is_written:
         apply_changes(root, changes)
-    following = [f"orbit export skills --agent {agent}"] if changes and not is_written else []
-    head = f"{agent}: skills in {FOLDERS[agent]}" + ("" if changes else ", as they were")
-    _print_changes(output, {"agent": agent}, head, changes, is_written, following, ok=not (check and changes))
+    again = f"orbit export skills --agent {agent}"
+    _print_changes(
+        output, {"agent": agent}, f"{agent}: skills in {FOLDERS[agent]}", changes, is_written, again=again, check=check
+    )
 
 
 @export_group.command()
@@ -202,10 +199,8 @@ def plugin(folder: Path, dry_run: bool, output: str) -> None:
     if not dry_run:
         target.mkdir(parents=True, exist_ok=True)
         apply_changes(target, changes)
-    head = f"{folder}: the plugin" + ("" if changes else ", unchanged")
-    _print_changes(
-        output, {"folder": str(target)}, head, changes, not dry_run, [f"claude plugin marketplace add {folder}"]
-    )
+    data, install = {"folder": str(target)}, f"claude plugin marketplace add {folder}"
+    _print_changes(output, data, f"{folder}: the plugin", changes, not dry_run, following=[install])
 
 
 @export_group.command()
@@ -224,7 +219,7 @@ def reference(folder: Path, dry_run: bool, output: str) -> None:
     planned = resource_files.plan(open_registry().workspace, folder.expanduser())
     if not dry_run:
         resource_files.write(planned)
-    head = f"{folder}: {plural(len(planned.files), 'resource')}" + ("" if planned.changes else ", unchanged")
+    head = f"{folder}: {plural(len(planned.files), 'resource')}"
     data = {"folder": str(planned.folder), "files": sorted(planned.files), "notes": list(planned.notes)}
     _print_changes(output, data, head, planned.changes, not dry_run, more=[f"  note: {note}" for note in planned.notes])
 
@@ -251,25 +246,27 @@ def codeowners(owners: tuple[str, ...], check: bool, dry_run: bool, output: str)
     is_written = not (check or dry_run)
     if is_written and workspace.git.top is not None:
         apply_changes(workspace.git.top, planned.changes)
-    head = f"{planned.path}: {plural(planned.count, 'line')}" + ("" if planned.changes else ", unchanged")
+    head = f"{planned.path}: {plural(planned.count, 'line')}"
     lines = [f"  not said: {entry.glob} of {entry.id}: {entry.reason}" for entry in planned.unsupported]
     if planned.unowned:
         lines.append(f"  no decider is an account: {', '.join(planned.unowned)}")
     lines += [f"  no account: {', '.join(names)} of {record_id}" for record_id, names in planned.unusable.items()]
     preview = [f"    {line}" for line in "\n".join(planned.lines).splitlines()] if dry_run and planned.changes else []
-    following = ["orbit export codeowners"] if planned.changes and not is_written else []
-    ok = not (check and planned.changes)
     _print_changes(
-        output, planned.as_data(), head, planned.changes, is_written, following, more=[*lines, *preview], ok=ok
-    )
+        output, planned.as_data(), head, planned.changes, is_written, again="orbit export codeowners",
+        more=[*lines, *preview], check=check,
+    )  # fmt: skip
 
 
 def _print_changes(
-    output: str, data: Mapping[str, object], head: str, changes: Sequence[Change], is_written: bool,
-    following: Sequence[str] = (), *, more: Sequence[str] = (), ok: bool = True,
+    output: str, data: Mapping[str, object], head: str, changes: Sequence[Change], is_written: bool, *,
+    again: str = "", following: Sequence[str] = (), more: Sequence[str] = (), check: bool = False,
 ) -> None:  # fmt: skip
+    """Print what an export changed; `again` is the command that writes it, where this one did not."""
     answer = {**data, "changes": [change.as_data() for change in changes], "written": is_written}
-    emit(output, answer, "\n".join([head, *_change_lines(changes, is_written), *more]), ok=ok, next_commands=following)
+    lines = [head if changes else f"{head}, unchanged", *_change_lines(changes, is_written), *more]
+    following = [again] if again and changes and not is_written else following
+    emit(output, answer, "\n".join(lines), ok=not (check and changes), next_commands=following)
 
 
 def _change_lines(changes: Sequence[Change], is_written: bool) -> list[str]:
@@ -301,7 +298,7 @@ def sync(rebuild: bool, output: str) -> None:
     result = registry.sync(rebuild=rebuild)
     write_event(registry.workspace, SYNCED, [], result.counted(), result.seconds)
     emit(output, result.as_data(), result.text(), next_commands=['orbit query "FROM vote_ranking"'])
-    note_unread(registry)
+    warn_of_unread(registry)
 
 
 @click.command()

@@ -6,7 +6,7 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -186,32 +186,29 @@ COSTLY = 2.0
 
 
 @dataclass(slots=True)
-class Hooks:
-    """Installed hooks that were tried, with the result and cost of each."""
+class TriedHook:
+    """Installed hook that was tried, with the result and the cost of a silent call."""
 
-    tried: list[tuple[HookState, HookTrial]] = field(default_factory=list)
-    costs: list[tuple[HookState, Cost]] = field(default_factory=list)
+    state: HookState
+    trial: HookTrial
+    cost: Cost | None = None
 
-    def as_data(self) -> list[dict[str, object]]:
-        """Return them as JSON data, without the text that an agent would see."""
-        costs = {(state.agent.name, state.scope): cost.as_data() for state, cost in self.costs}
-        return [
-            {
-                "agent": state.agent.name,
-                "scope": state.scope,
-                "path": str(state.path),
-                "current": state.current,
-                "asked": trial.path,
-                "spoke": bool(trial.text),
-                "problems": list(trial.problems),
-                "ms": round(trial.milliseconds, 1),
-                "cost": costs.get((state.agent.name, state.scope)),
-            }
-            for state, trial in self.tried
-        ]
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON data, without the text that an agent would see."""
+        return {
+            "agent": self.state.agent.name,
+            "scope": self.state.scope,
+            "path": str(self.state.path),
+            "current": self.state.current,
+            "asked": self.trial.path,
+            "spoke": bool(self.trial.text),
+            "problems": list(self.trial.problems),
+            "ms": round(self.trial.milliseconds, 1),
+            "cost": self.cost.as_data() if self.cost else None,
+        }
 
 
-def _examine_hooks(workspace: Workspace, agent: str | None, hooks: Hooks) -> Iterator[Finding]:
+def _examine_hooks(workspace: Workspace, agent: str | None, hooks: list[TriedHook]) -> Iterator[Finding]:
     states = installation.status(workspace.root, (agent,) if agent else ())
     for state in (state for state in states if state.problem):
         yield Finding("problem", "hook", f"{_hook_name(state)}: {state.problem}", str(state.path), "correct the file")
@@ -224,7 +221,7 @@ def _examine_hooks(workspace: Workspace, agent: str | None, hooks: Hooks) -> Ite
     yield from _repeated_hooks(installed)
 
 
-def _try_hook(workspace: Workspace, state: HookState, hooks: Hooks) -> Iterator[Finding]:
+def _try_hook(workspace: Workspace, state: HookState, hooks: list[TriedHook]) -> Iterator[Finding]:
     again = f"orbit hook install {state.agent.name} --scope {state.scope}"
     try:
         command = installation.installed_command(workspace.root, state.agent, state.scope)
@@ -234,7 +231,8 @@ def _try_hook(workspace: Workspace, state: HookState, hooks: Hooks) -> Iterator[
         return
     if result is None or command is None:
         return
-    hooks.tried.append((state, result))
+    tried = TriedHook(state, result)
+    hooks.append(tried)
     if result.problems:
         step = again if is_writable(workspace.state / "log") else MAKE_WRITABLE
         yield Finding("problem", "hook", f"{_hook_name(state)}: {'; '.join(result.problems)}", str(state.path), step)
@@ -251,7 +249,7 @@ def _try_hook(workspace: Workspace, state: HookState, hooks: Hooks) -> Iterator[
     if spent is None:
         yield Finding("problem", "cost", f"{_hook_name(state)}: a silent call does not end", str(state.path), again)
         return
-    hooks.costs.append((state, spent))
+    tried.cost = spent
     message = (
         f"{_hook_name(state)}: a silent call costs {spent.ratio:.1f} × an interpreter that does nothing "
         f"({spent.hook:.0f} and {spent.nothing:.0f} ms CPU, medians of {spent.runs})"
@@ -369,7 +367,7 @@ class Examination:
     """Findings, hooks tried and sessions compared."""
 
     findings: Sequence[Finding]
-    hooks: Hooks
+    hooks: Sequence[TriedHook]
     deliveries: Sequence[Delivery]
 
     @property
@@ -389,7 +387,7 @@ class Examination:
         return {
             "counts": counts(self.findings),
             "findings": [finding.as_data() for finding in self.findings],
-            "hooks": self.hooks.as_data(),
+            "hooks": [hook.as_data() for hook in self.hooks],
             "transcripts": [delivery.as_data() for delivery in self.deliveries],
         }
 
@@ -403,7 +401,7 @@ class Examination:
 
 def examine(start: Path, agent: str | None = None) -> Examination:
     """Examine the workspace at or above a folder and update what is derived; failures become findings."""
-    tried = Hooks()
+    tried: list[TriedHook] = []
     compared: list[Delivery] = []
     findings: list[Finding] = []
     try:
@@ -414,5 +412,5 @@ def examine(start: Path, agent: str | None = None) -> Examination:
         return Examination(findings, tried, compared)
     findings += examine_workspace(workspace)
     findings += _examine_hooks(workspace, agent, tried)
-    findings += _examine_delivery(workspace, agent, bool(tried.tried), compared)
+    findings += _examine_delivery(workspace, agent, bool(tried), compared)
     return Examination(findings, tried, compared)
