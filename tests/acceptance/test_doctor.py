@@ -89,16 +89,12 @@ def test_an_installed_hook_is_run_judged_and_measured(workspace: Path, capsys: C
     assert (stats["calls"], stats["trials"]) == (0, 9)
 
 
-def test_a_trial_without_a_file_says_what_the_globs_lack(workspace: Path, capsys: Capture) -> None:
+def test_a_trial_without_a_file_says_what_to_look_at(workspace: Path, capsys: Capture) -> None:
     (record,) = workspace.glob(".orbit/learnings/*/learning.yaml")
     assert run(["hook", "install", "claude"]) == 0
-    for before, after, message in (
-        ("README.md", "srcc/**", "`orbit check --code ORB502` lists the globs"),
-        ("paths:", "tags:", "no record has a glob yet"),
-    ):
-        record.write_text(record.read_text("utf-8").replace(before, after), "utf-8")
-        assert run(["hook", "test", "claude"]) == 0
-        assert message in capsys.readouterr().out
+    record.write_text(record.read_text("utf-8").replace("README.md", "srcc/**"), "utf-8")
+    assert run(["hook", "test", "claude"]) == 0
+    assert "`orbit check --code ORB502`" in capsys.readouterr().out
 
 
 def test_a_hook_that_may_not_write_is_not_installed_again(

@@ -176,5 +176,7 @@ def resolve(context: click.Context, dry_run: bool, output: str) -> None:
 @click.pass_context
 def merge_driver(context: click.Context, base: Path, ours: Path, theirs: Path, path: str) -> None:
     """Merge a decision log entry by entry; git calls this with %O %A %B %P."""
+    from orbit_registry.operations.merge import texts  # of the other commands, only `resolve` reads merges
+
     del path  # git names the file
-    context.exit(Registry.merge_driver(base, ours, theirs))
+    context.exit(texts.merge_driver(base, ours, theirs))

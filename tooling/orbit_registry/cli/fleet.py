@@ -42,10 +42,17 @@ def group() -> None:
 
 
 def _opened(address: str, **options: Any) -> Lake:
-    """Return the lake at an address, which is closed when the command ends: its catalogue may be locked."""
+    """Return the lake at an address; when the command ends, it is closed, and its damaged manifests are named."""
     lake = lake_at(address, **options)
-    if isinstance(lake, DuckLake):
-        click.get_current_context().call_on_close(lake.close)
+
+    def end() -> None:
+        if isinstance(lake, DuckLake):
+            lake.close()  # its catalogue may be locked
+        for name in sorted(lake.unreadable):
+            repair = f"`orbit fleet push {quote(lake.address)}` in its repository writes all records anew"
+            click.echo(visible(f"damaged, does not count: {name}; {repair}"), err=True)
+
+    click.get_current_context().call_on_close(end)
     return lake
 
 
@@ -105,7 +112,6 @@ def repositories_command(lake: str, output: str) -> None:
     rows = [tuple(getattr(manifest, name) for name in fields) for manifest in repositories(source)]
     answer = QueryResult(fields, tuple(rows))
     emit(output, answer.as_data(), answer.render("table").rstrip("\n"))
-    _warn_of_damage(source)
 
 
 @group.command("compact")
@@ -134,7 +140,6 @@ def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None
     files = f"{plural(result.files_written, 'file')} {would}written, {result.files_removed} {would}removed"
     text = f"{done}, {plural(result.repositories, 'repository', 'repositories')}\n{files}"
     emit(output, {**result.as_data(), "dry_run": dry_run}, text)
-    _warn_of_damage(lake)
 
 
 @group.command("remove")
@@ -184,7 +189,6 @@ def query_command(sql: str, lake: str, repository: str | None, output: str) -> N
         emit(output, json.loads(answer), "")
     else:
         click.echo(answer, nl=False)
-    _warn_of_damage(source)
 
 
 @group.command("report")
@@ -207,7 +211,6 @@ def report_command(question: str | None, lake: str, engine: str, rows: int, outp
     source = _opened(lake)
     answers = report(source, question, rows=rows, engine=engine)
     emit(output, [answer.as_data() for answer in answers], "\n\n\n".join(answer.text() for answer in answers))
-    _warn_of_damage(source)
 
 
 @group.command("update")
@@ -263,10 +266,3 @@ def site_command(dest: Path, lake: str, title: str, base_url: str | None, output
         print_diagnostics(result.diagnostics)
     text = f"{plural(result.pages, 'page')}: {plural(result.written, 'file')} written\n{result.out}"
     emit(output, result.as_data(), text, ok=result.ok, diagnostics=result.diagnostics)
-    _warn_of_damage(source)
-
-
-def _warn_of_damage(lake: Lake) -> None:
-    for name in sorted(lake.unreadable):
-        repair = f"`orbit fleet push {quote(lake.address)}` in its repository writes all records anew"
-        click.echo(visible(f"damaged, does not count: {name}; {repair}"), err=True)

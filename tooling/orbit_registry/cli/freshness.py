@@ -26,6 +26,11 @@ def stale(kind: str | None, cause: tuple[str, ...], output: str) -> None:
     orbit stale
     orbit stale --kind learning --cause fingerprint
     """
+    print_stale(kind, cause, output)
+
+
+def print_stale(kind: str | None, cause: Sequence[str], output: str) -> None:
+    """Print the records that may no longer hold; of one kind, or for one of some causes."""
     registry = Registry.open()
     kind = kind_name(registry, kind)
     by_path = registry.freshness()

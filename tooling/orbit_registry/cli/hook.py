@@ -209,8 +209,7 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
     """
     from orbit_registry.install import trial
 
-    registry, chosen = open_registry(), load_agent(agent)
-    workspace = registry.workspace
+    workspace, chosen = open_registry().workspace, load_agent(agent)
     states = installation.status(workspace.root, [agent])
     scope = scope or next((state.scope for state in states if state.installed), None)
     state = installation.state_of(workspace.root, chosen, scope)
@@ -222,20 +221,16 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
         raise RefusedError(f"Orbit's hook is not in {paths}", hint=hint)
     result = trial.try_hook(workspace, chosen, command)
     lines = [f"{'failed' if result.problems else 'works'}: {command}", *(f"  {problem}" for problem in result.problems)]
-    if result.path is None and any(record.globs for record in registry.collection.records if record.phase != "closed"):
-        lines.append("  no record with a glob is shown for a file here:")
-        lines.append("  `orbit check --code ORB502` lists the globs that match none, `orbit explain FILE` says why")
-    elif result.path is None:
+    if result.path is None:
+        lines.append("  no record is shown for a file here: `orbit explain FILE` says why")
         lines.append(
-            "  no record has a glob yet: `orbit scope suggest` proposes some, `orbit adr update ID --path` sets one"
+            "  `orbit check --code ORB502` lists globs that match no file, `orbit scope suggest` proposes some"
         )
     else:
         lines.append(f"  at an edit of {result.path}, in {result.milliseconds:.0f} ms:")
         lines += [f"    {line}" for line in result.text.splitlines()]
     emit(output, result.as_data(), "\n".join(lines), ok=not result.problems)
 
-
-SDK = frozenset(("mcp", "mcp_types", "anyio", "starlette", "uvicorn"))  # what the extra `[mcp]` installs
 
 TOKEN = "ORBIT_MCP_TOKEN"
 
@@ -269,15 +264,14 @@ def serve(root: Path | None, aliases: bool, http: bool, host: str, port: int, to
     orbit mcp serve
     orbit mcp serve --http --port 8765
     """
-    try:
-        if not http:
-            from orbit_registry.mcp.server import serve_stdio
+    if find_spec("mcp") is None:
+        raise UsageError("the MCP server needs the extra `mcp`", hint=INSTALL_MCP)
+    if not http:
+        from orbit_registry.mcp.server import serve_stdio
 
-            serve_stdio(root, aliases=aliases)
-            return
-        from orbit_registry.mcp.http import serve_http
-    except ModuleNotFoundError as error:
-        raise _sdk_error(error) from None
+        serve_stdio(root, aliases=aliases)
+        return
+    from orbit_registry.mcp.http import serve_http
 
     def announce(address: str, needed: str) -> None:
         click.echo(f"serving at {address}", err=True)
@@ -352,9 +346,3 @@ def wrap(session: str, timeout: int, command: tuple[str, ...]) -> None:
     from orbit_registry.mcp.proxy import run
 
     raise click.exceptions.Exit(run(command, session, timeout))
-
-
-def _sdk_error(error: ModuleNotFoundError) -> Exception:
-    if (error.name or "").partition(".")[0] not in SDK:
-        return error
-    return UsageError("the MCP server needs the extra `mcp`", hint=INSTALL_MCP)

@@ -1,10 +1,11 @@
 """`orbit learning` and `orbit lessons`: verbs that only learnings have, and learnings by slug."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
-from orbit_registry.cli.freshness import prune, verify
+from orbit_registry.cli.freshness import print_stale, prune, verify
 from orbit_registry.cli.kind import kind_group
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
 from orbit_registry.cli.records import binding_options, move_each, print_moved, print_record, review_of
@@ -13,7 +14,7 @@ from orbit_registry.formats.markdown import slug
 from orbit_registry.matching.personal import personal_workspace
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.render.records import freshness_data, record_data, table
+from orbit_registry.render.records import record_data, table
 from orbit_registry.review import review
 from orbit_registry.workspace.author import Review
 
@@ -33,7 +34,9 @@ def migrate_layout(dry_run: bool, output: str) -> None:
 
     orbit learning migrate-layout --dry-run
     """
-    report = Registry.migrate_layout(dry_run=dry_run)
+    from orbit_registry.importers.orbit import migrate_layout as migrated  # the other commands need no importer
+
+    report = migrated(Path.cwd(), dry_run=dry_run)
     emit(output, report.as_data(), report.text(), next_commands=["git diff --stat", "orbit check"])
 
 
@@ -166,11 +169,4 @@ def stale(output: str) -> None:
     orbit lessons stale
     orbit verify L-7k3fq
     """
-    registry = open_registry()
-    freshness = registry.freshness()
-    learnings = registry.collection.records.of_kind(KIND)
-    pairs = [(record, freshness[record.path]) for record in learnings if record.path in freshness]
-    lines = [f"{record.id}  {record.title}\n    {result.reasons[0].message}" for record, result in pairs]
-    following = [f"orbit verify {record.id}" for record, _ in pairs[:3]]
-    text = "\n".join(lines) or "every lesson is fresh"
-    emit(output, [freshness_data(*pair) for pair in pairs], text, next_commands=following)
+    print_stale(KIND, (), output)

@@ -186,11 +186,9 @@ def _cut_text(cut: Cut) -> str:
 
 
 def _chunk_line(chunk: Chunk) -> str:
-    part = f" {chunk.title[chunk.title.rfind('(') :]}" if chunk.title.endswith(")") and "(part " in chunk.title else ""
-    name = chunk.breadcrumb or chunk.title.removesuffix(part.strip())
     warning = f"  {chunk.warning}" if chunk.warning else ""
     lines = f"lines {chunk.first_line}–{chunk.last_line}"
-    return f"  {chunk.code}  {lines}  {chunk.tokens} tokens  {name}{part}{warning}".rstrip()
+    return f"  {chunk.code}  {lines}  {chunk.tokens} tokens  {chunk.breadcrumb or chunk.title}{warning}".rstrip()
 
 
 def _chunk_count(cut: Cut) -> str:

@@ -70,8 +70,6 @@ def _head(result: Stats) -> Iterator[str]:
         yield f"fault      {fault}: {count}"
     for reason, count in result.log.skipped.most_common():
         yield f"skipped    {plural(count, 'line')} of the log: {reason}"
-    if result.log.backwards:
-        yield f"clock      was set back {plural(result.log.backwards, 'time')}"
 
 
 def _counts(total: UsageSlice, tally: Tally) -> Iterator[str]:
