@@ -18,7 +18,7 @@ from orbit_registry.formats.untrusted import visible
 from orbit_registry.install.install import found_agents
 from orbit_registry.model.diagnostic import envelope
 from orbit_registry.model.kind import load_kinds
-from orbit_registry.operations.init import COMMANDS, SetupReport, make_demo, most_folders
+from orbit_registry.operations.init import COMMANDS, SetupReport, make_demo
 from orbit_registry.registry import Registry
 from orbit_registry.workspace import trusted_commands
 from orbit_registry.workspace.author import acting_role
@@ -106,8 +106,6 @@ def _setup_text(report: SetupReport, would: str) -> str:
     if report.detected is not None:
         style = "one file each in " + report.detected.folder if report.detected.style == "file" else "logs"
         lines.append(f"decisions: {style}")
-        if (most := len(report.detected.folders)) == most_folders():
-            lines.append(f"adr.folders names {most} further folders, those with the most decisions, which is the limit")
     if report.unrecorded:
         lines.append(
             f"{plural(report.unrecorded, 'decision has', 'decisions have')} no record yet: an import adds them"
