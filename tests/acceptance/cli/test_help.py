@@ -95,30 +95,23 @@ def test_help_of_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) -> No
     assert "add" in capsys.readouterr().err
 
 
-def test_no_line_of_a_list_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = [command.get_short_help_str(1000) for path, command in TREE if path and not command.hidden]
-    assert [line for line in lines if len(line) >= 60 or not line.endswith(".")] == []
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_script_for_completion_is_printed(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["completion", shell]) == 0
-    assert "_ORBIT_COMPLETE=" in capsys.readouterr().out
-
-
+@pytest.mark.parametrize(
+    ("program", "shell", "variable"),
+    [
+        ("orbit", "bash", "_ORBIT_COMPLETE="),
+        ("orbit", "zsh", "_ORBIT_COMPLETE="),
+        ("orbit", "fish", "_ORBIT_COMPLETE="),
+        ("orbit-registry", "bash", "_ORBIT_REGISTRY_COMPLETE="),
+    ],
+)
 def test_completion_is_for_the_program_that_was_called(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    program: str, shell: str, variable: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["/bin/orbit-registry"])
-    assert run(["completion", "bash"]) == 0
-    assert "_ORBIT_REGISTRY_COMPLETE=" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", [f"/bin/{program}"])
+    assert run(["completion", shell]) == 0
+    assert variable in capsys.readouterr().out
 
 
-def test_the_package_runs_as_a_module() -> None:
+def test_the_package_runs_as_a_module_of_its_version() -> None:
     done = subprocess.run([sys.executable, "-m", "orbit_registry", "--version"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout.startswith("orbit, version ")) == (0, True)
-
-
-def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["--version"]) == 0
-    assert capsys.readouterr().out == f"orbit, version {version('orbit-registry')}\n"
+    assert (done.returncode, done.stdout) == (0, f"orbit, version {version('orbit-registry')}\n")

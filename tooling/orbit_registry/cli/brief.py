@@ -13,8 +13,7 @@ from orbit_registry.briefs.pitch import Pitch, verdict
 from orbit_registry.briefs.pitch import pitch as pitched
 from orbit_registry.cli.fields import text_from
 from orbit_registry.cli.output import emit, format_option, from_root, open_registry, warn_of_unread
-from orbit_registry.cli.records import with_reason
-from orbit_registry.cli.review import line
+from orbit_registry.cli.records import line, with_reason
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.index import ID

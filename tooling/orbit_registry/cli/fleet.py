@@ -35,7 +35,6 @@ def group() -> None:
 
     Each repository pushes its records into a lake: a folder or an object store, or files that a database lists.
 
-    \b
     orbit fleet push s3://decisions/lake
     orbit fleet query "FROM repositories" --lake s3://decisions/lake
     """
@@ -71,7 +70,6 @@ def push_command(
 
     What `site.publish` withholds stays here. The first push makes the lake.
 
-    \b
     orbit fleet push s3://decisions/lake
     orbit fleet push /srv/lake --repository example/shop --dry-run
     orbit fleet push 'ducklake:postgres:host=db.example dbname=lake' --data s3://decisions/files
@@ -104,7 +102,6 @@ def _push_text(result: PushResult, dry_run: bool) -> str:
 def repositories_command(lake: str, output: str) -> None:
     """List the repositories of a lake.
 
-    \b
     orbit fleet repositories --lake s3://decisions/lake
     """
     source = _opened(lake)
@@ -127,7 +124,6 @@ def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None
 
     Questions then read few files. It also deletes files without a use. Run it once a night.
 
-    \b
     orbit fleet compact s3://decisions/lake
     """
     lake = _opened(dest, writes=not dry_run)
@@ -152,7 +148,6 @@ def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
 
     Views and report lack it at once. `orbit fleet compact DEST --grace 0` deletes the rows from the files.
 
-    \b
     orbit fleet remove s3://decisions/lake example/shop --yes
     """
     lake = _opened(dest, writes=yes)
@@ -179,7 +174,6 @@ def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
 def query_command(sql: str, lake: str, repository: str | None, output: str) -> None:
     """Ask a lake one SQL question, read only.
 
-    \b
     orbit fleet query "SELECT repository, id, title FROM records WHERE kind = 'adr'" --lake s3://decisions/lake
     orbit fleet query "FROM scope_match('src/app.py')" --lake /srv/lake --repository example/shop
     """
@@ -204,7 +198,6 @@ def report_command(question: str | None, lake: str, engine: str, rows: int, outp
 
     The questions are contradictions, inheritance, overrides, repeated-decisions, repeated-learnings, states and votes.
 
-    \b
     orbit fleet report --lake s3://decisions/lake
     orbit fleet report contradictions --lake s3://decisions/lake --rows 100
     """
@@ -222,7 +215,6 @@ def update_command(name: str | None, dry_run: bool, output: str) -> None:
 
     The copy in `.orbit/inherited` is replaced, and its digest is written to the configuration. Commit both.
 
-    \b
     orbit fleet update --dry-run
     orbit fleet update org
     """
@@ -252,7 +244,6 @@ def site_command(dest: Path, lake: str, title: str, base_url: str | None, output
 
     It has a page for each question of the report, the repositories and their decisions.
 
-    \b
     orbit fleet site fleet-site --lake s3://decisions/lake
     """
     if len(title) > LONGEST_TITLE:

@@ -144,9 +144,8 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
 
 
 def _prune_summary(listed: int, doomed: int, moved: int, *, confirm: bool) -> Iterator[str]:
-    if not confirm and listed:
-        end = f"{doomed} of {plural(listed, 'learning')} would be retired"
-        yield f"{end}: `--confirm` does it" if doomed else f"{end}; the others want to be read again"
+    if not confirm and doomed:
+        yield f"{doomed} of {plural(listed, 'learning')} would be retired: `--confirm` does it"
     elif listed and not doomed and not moved:
         yield "none is retired: read again what changed or aged"
     if moved:

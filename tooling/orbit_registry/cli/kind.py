@@ -30,8 +30,8 @@ from orbit_registry.cli.output import (
 )
 from orbit_registry.cli.records import (
     binding_options,
+    line,
     list_command,
-    move_each,
     print_moved,
     print_part,
     rejection_of,
@@ -158,7 +158,7 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
     ) -> None:  # fmt: skip
         if (of_status is None) == (not any_ids):
             raise UsageError("name ids, or give --status", hint=f"`orbit {kind.name} list` has the ids")
-        review = Review(" ".join((by or "").split()), " ".join((reason or "").split()))
+        review = Review(line(by, "--by"), line(reason, "--reason"))
         registry = open_registry()
         if of_status is not None:
             records = registry.collection.records.of_kind(kind.name)
@@ -171,7 +171,7 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
             record = registry.get(any_id)
             return record, registry.transition(any_id, status, reviewed(record), dry_run=dry_run)
 
-        print_moved(output, *move_each(any_ids, moved), dry_run=dry_run, empty=f"nothing is {of_status}")
+        print_moved(output, any_ids, moved, dry_run=dry_run, empty=f"nothing is {of_status}")
 
     unstated = [
         other.name

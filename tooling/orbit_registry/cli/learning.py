@@ -8,7 +8,7 @@ import click
 from orbit_registry.cli.freshness import print_stale, prune, verify
 from orbit_registry.cli.kind import kind_group
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
-from orbit_registry.cli.records import binding_options, move_each, print_moved, print_record, review_of
+from orbit_registry.cli.records import binding_options, print_moved, print_record, review_of
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError
 from orbit_registry.formats.markdown import slug
 from orbit_registry.matching.personal import personal_workspace
@@ -137,7 +137,7 @@ def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) ->
         record = owner.get(record.id)
         return record, review.decide(owner.workspace, record, "live", author, reviewed(record))
 
-    print_moved(output, *move_each(names, move), next_commands=["orbit check"])
+    print_moved(output, names, move, next_commands=["orbit check"])
 
 
 @lessons_group.command("rm")
@@ -158,7 +158,7 @@ def remove(names: Sequence[str], reason: str, output: str) -> None:
             return record, review.decide(owner.workspace, record, "closed", author, Review(reason=reason))
         return record, owner.transition(record.id, "retired")
 
-    print_moved(output, *move_each(names, move), next_commands=["orbit check"])
+    print_moved(output, names, move, next_commands=["orbit check"])
 
 
 @lessons_group.command("stale")

@@ -16,8 +16,9 @@ from orbit_registry.formats.untrusted import json_text, visible
 from orbit_registry.model.diagnostic import Diagnostic, Severity, envelope
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.render.records import check_command, unread_files, unread_text
+from orbit_registry.render.records import unread_text
 from orbit_registry.repository.reader import LEGACY_LAYOUT
+from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.files import inside, read_text, write_atomic
 from orbit_registry.workspace.workspace import Workspace, path_from_root
 
@@ -91,7 +92,7 @@ def warn_of_unread(registry: Registry) -> None:
     if old is not None:
         click.echo(visible(f"{old.location.path}: {old.message}; {old.hint}"), err=True)
     if text := unread_text(problems):
-        click.echo(visible(f"{text}; run `{check_command(registry.workspace, unread_files(problems))}`"), err=True)
+        click.echo(visible(f"{text}; run `orbit check`"), err=True)
 
 
 def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 5) -> None:
@@ -205,8 +206,9 @@ def from_root(registry: Registry, path: str) -> str:
 
 
 def edited_path(workspace: Workspace, name: str) -> str:
-    """Return the path from the root of the copy that an editor opens."""
-    return f"{workspace.relative(workspace.state)}/edits/{name}.yaml"
+    """Return the path from the root of the copy that an editor opens; agents have their own."""
+    whose = "agent/" if acting_role() == "agent" else ""
+    return f"{workspace.relative(workspace.state)}/edits/{whose}{name}.yaml"
 
 
 @contextlib.contextmanager
@@ -219,18 +221,15 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     relative = edited_path(workspace, name)
     copy = inside(workspace.root, relative)
     copy.parent.mkdir(parents=True, exist_ok=True)
-    if copy.exists():
-        click.echo(f"going on with the text in {relative}; remove that file to start again", err=True)
-    else:
+    if not copy.exists():
         write_atomic(copy, text)
+    elif read_text(copy) != text:  # an earlier edit's text differs from the registry's
+        click.echo(f"going on with the text in {relative}; remove that file to start again", err=True)
     try:
         click.edit(filename=os.path.relpath(copy))  # older versions hand it to a shell: no folder's name is in it
     except (click.ClickException, ValueError) as error:
-        message = (
-            error.format_message() if isinstance(error, click.ClickException) else f"$EDITOR can't be read: {error}"
-        )
         hint = "set EDITOR to a program that opens a file and waits, such as vi or 'code --wait'"
-        raise UsageError(message, hint=hint) from None
+        raise UsageError(f"the editor can't be used: {error}", hint=hint) from None
     try:
         yield read_text(copy)
     except OrbitError as error:

@@ -214,10 +214,11 @@ def _moved_text(moved: Sequence[tuple[Record, Record]], *, dry_run: bool = False
     )
 
 
-def move_each(
-    any_ids: Sequence[str], move: Callable[[str], tuple[Record, Record]]
-) -> tuple[list[tuple[Record, Record]], list[OrbitError]]:
-    """Move records one by one; return each before and after, and the refusals."""
+def print_moved(
+    output: str, any_ids: Sequence[str], move: Callable[[str], tuple[Record, Record]], *, dry_run: bool = False,
+    empty: str = "", next_commands: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """Move records one by one, and print each of them, then each refusal."""
     moved: list[tuple[Record, Record]] = []
     refused: list[OrbitError] = []
     for any_id in any_ids:
@@ -225,18 +226,17 @@ def move_each(
             moved.append(move(any_id))
         except OrbitError as error:
             refused.append(error)
-    return moved, refused
-
-
-def print_moved(
-    output: str, moved: Sequence[tuple[Record, Record]], refused: Sequence[OrbitError], *, dry_run: bool = False,
-    empty: str = "", next_commands: Sequence[str] = (),
-) -> None:  # fmt: skip
-    """Print the records that were moved, then each refusal."""
     data, text = [render.record_data(record) for _, record in moved], _moved_text(moved, dry_run=dry_run)
     if refused:
         print_refusals(output, data or None, text, refused)
     emit(output, data, text or empty, next_commands=next_commands)
+
+
+def line(value: str | None, option: str) -> str:
+    """Return an option's text in one line; empty if not given."""
+    if value is not None and not value.strip():
+        raise UsageError(f"{option} is empty", hint=f'say it in words: {option} "the linter says so already"')
+    return " ".join((value or "").split())
 
 
 def _ask_person(record: Record, review: Review) -> Review:

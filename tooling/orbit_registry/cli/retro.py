@@ -14,7 +14,7 @@ from orbit_registry.capture.run import capture as captured
 from orbit_registry.cli.fields import evidence_from, fields_from, shared_options, text_from
 from orbit_registry.cli.kind import kind_group
 from orbit_registry.cli.output import emit, format_option, open_registry, progress_display
-from orbit_registry.cli.review import line
+from orbit_registry.cli.records import line
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.events import CLEARED, NOTE_SKIPS, REQUEUED

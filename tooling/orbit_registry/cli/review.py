@@ -11,7 +11,7 @@ import click
 
 from orbit_registry.analytics.report import effect
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
-from orbit_registry.cli.records import binding_options, kind_name, move_each, print_moved, rejection_of, review_of
+from orbit_registry.cli.records import binding_options, kind_name, line, print_moved, rejection_of, review_of
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.diff import digest_of
 from orbit_registry.formats.untrusted import visible
@@ -181,7 +181,7 @@ def retire(any_ids: Sequence[str], output: str) -> None:
         record = registry.get(any_id)
         return record, review.retire(registry.workspace, record, author)
 
-    print_moved(output, *move_each(any_ids, move), next_commands=["orbit check"])
+    print_moved(output, any_ids, move, next_commands=["orbit check"])
 
 
 @click.command("reject")
@@ -208,13 +208,7 @@ def _decide(any_ids: Sequence[str], phase: Phase, reviewed: Callable[[Record], R
         record = registry.get(any_id)
         return record, review.decide(registry.workspace, record, phase, author, reviewed(record))
 
-    decided, refused = move_each(any_ids, move)
-    registry.refresh()
-    remaining = len(review.queue(registry.collection.records))
-    following = ["orbit check", *(["orbit review"] if remaining else [])]
-    print_moved(output, decided, refused, next_commands=following)
-    if remaining and output == "text":
-        click.echo(f"{plural(remaining, 'record')} left: orbit review", err=True)
+    print_moved(output, any_ids, move, next_commands=["orbit check", "orbit review"])
 
 
 def _promote_due(output: str) -> None:
@@ -222,13 +216,6 @@ def _promote_due(output: str) -> None:
     done = review.promote_due(registry.workspace, registry.collection.records, registry.author(), datetime.now(UTC))
     text = "\n".join(f"{record.id} is {record.status.name}  {record.title}\n  {record.path}" for record in done)
     emit(output, [record_data(record) for record in done], text or "nothing is due", next_commands=["orbit review"])
-
-
-def line(value: str | None, option: str) -> str:
-    """Return an option's text in one line; empty if not given."""
-    if value is not None and not value.strip():
-        raise UsageError(f"{option} is empty", hint=f'say it in words: {option} "the linter says so already"')
-    return " ".join((value or "").split())
 
 
 @click.command("propose")

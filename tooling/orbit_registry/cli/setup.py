@@ -193,14 +193,11 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
     configured = {**trusted_commands.configured_commands(workspace), **_site_code(workspace.root)}
     files = {key: trusted_commands.files_of(workspace, words) for key, words in configured.items()}
     states = {key: trusted_commands.permission_state(workspace, key, words) for key, words in configured.items()}
-    data = {
-        "commands": {key: {"words": configured[key], "files": files[key], "state": states[key]} for key in configured}
-    }
+    data = {"commands": {key: {"words": configured[key], "files": files[key], "state": states[key]} for key in states}}
     listing = "\n".join(_command_lines(configured, states, files))
     if set(states.values()) <= {"allowed"}:
-        emit(
-            output, data, f"{listing}\nall of them are allowed" if configured else "the configuration names no command"
-        )
+        text = f"{listing}\nall of them are allowed" if configured else "the configuration names no command"
+        emit(output, data, text)
         return
     if output == "json" and not yes:  # to look is not to ask: a program or an agent may see what waits for a person
         emit(output, data, "", next_commands=["orbit trust"])
@@ -214,7 +211,8 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
             raise RefusedError("there is no terminal to ask in", hint="read them, then `orbit trust --yes`")
         click.confirm("Run these commands when they are needed?", abort=True, err=True)
     file = trusted_commands.allow(workspace, configured, files)
-    data["commands"] = {key: {"words": configured[key], "files": files[key], "state": "allowed"} for key in configured}
+    for command in data["commands"].values():
+        command["state"] = "allowed"
     emit(output, data, f"allowed, in {file}", next_commands=["orbit trust --revoke"])
 
 
@@ -259,7 +257,7 @@ def doctor(agent: str | None, output: str) -> None:
     from orbit_registry.doctor.examine import examine
 
     result = examine(Path.cwd(), agent)
-    emit(output, result.as_data(), result.text(), ok=result.healthy, next_commands=result.next_steps)
+    emit(output, result.as_data(), result.text(), ok=not result.failed(), next_commands=result.next_steps)
 
 
 @click.command()
@@ -289,8 +287,8 @@ def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output
             grave = [finding for finding in result.findings if finding.level != "ok"]
             notify(workspace, "watchdog", {entry.topic: "\n".join(map(plain, entry.lines())) for entry in grave})
         if once or every is None:
-            steps = [finding.next_step for finding in result.findings if finding.next_step.startswith("orbit ")]
-            emit(output, result.as_data(), result.text(), ok=not result.failed(strict=strict), next_commands=steps)
+            ok = not result.failed(strict=strict)
+            emit(output, result.as_data(), result.text(), ok=ok, next_commands=result.next_steps)
             return
         if output == "json":
             click.echo(json.dumps(envelope(result.as_data(), ok=not result.failed(strict=strict))))

@@ -22,7 +22,7 @@ from orbit_registry.install.trial import Cost, HookTrial
 from orbit_registry.matching.pack import is_whole
 from orbit_registry.matching.sync import open_index
 from orbit_registry.operations.init import DRIVER, attributes, has_logs, project_files
-from orbit_registry.render.records import check_command, unread_files, unread_text
+from orbit_registry.render.records import unread_text
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.review.review import approval_command, queue, without_status
@@ -59,9 +59,35 @@ class Finding:
         return [*lines, f"{'':<{9 + WIDTH}} next: {self.next_step}"] if self.next_step else lines
 
 
-def counts(findings: Sequence[Finding]) -> dict[str, int]:
-    """Return the number of findings of each level."""
-    return {level: sum(finding.level == level for finding in findings) for level in LEVELS}
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Findings of one run."""
+
+    findings: Sequence[Finding]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of findings of each level."""
+        return {level: sum(finding.level == level for finding in self.findings) for level in LEVELS}
+
+    @property
+    def next_steps(self) -> list[str]:
+        """Return the commands to run next, without repeats, for the gravest first."""
+        grave = sorted(self.findings, key=lambda finding: -LEVELS.index(finding.level))
+        steps = dict.fromkeys(finding.next_step for finding in grave if finding.level != "ok")
+        return [step for step in steps if step.startswith("orbit ")]
+
+    def failed(self, *, strict: bool = False) -> bool:
+        """Return whether there is a problem, or with `strict` a warning."""
+        return bool(self.counts["problem"] or (strict and self.counts["warning"]))
+
+    def as_data(self) -> dict[str, object]:
+        """Return the findings as JSON data."""
+        return {"counts": self.counts, "findings": [finding.as_data() for finding in self.findings]}
+
+    def text(self) -> str:
+        """Return the findings as text."""
+        return "\n".join(line for finding in self.findings for line in finding.lines())
 
 
 LIBRARIES = ("duckdb", "ryaml", "jsonschema-rs", "click", "rich")
@@ -85,7 +111,6 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
     count, orbit = len(collection.records), str(workspace.orbit)
     live = sum(record.phase == "live" and record.status.pushed for record in collection.records)
     waiting, unknown = len(queue(collection.records)), without_status(collection.records)
-    unread = unread_files(collection.problems)
     message = (
         f"{plural(count, 'record')}: {live} can be shown, {waiting} {'waits' if waiting == 1 else 'wait'} for review, "
         f"{len(unknown)} {'has' if len(unknown) == 1 else 'have'} no status stated"
@@ -94,8 +119,8 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
         approval_command(unknown) if unknown else "" if live else "orbit review" if waiting else 'orbit adr new "Title"'
     )
     yield Finding("ok", "workspace", message, str(workspace.root), step)
-    if unread:
-        yield Finding("problem", "workspace", unread_text(collection.problems), orbit, check_command(workspace, unread))
+    if unread := unread_text(collection.problems):
+        yield Finding("problem", "workspace", unread, orbit, "orbit check")
     torn = sorted({problem.location.path for problem in collection.problems if problem.code == BROKEN})
     if torn:
         yield Finding("warning", "workspace", f"lines of {', '.join(torn)} are not votes", orbit, "orbit check")
@@ -363,40 +388,23 @@ def _missing_finding(delivery: Delivery) -> Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Examination:
+class Examination(Report):
     """Findings, hooks tried and sessions compared."""
 
-    findings: Sequence[Finding]
     hooks: Sequence[TriedHook]
     deliveries: Sequence[Delivery]
 
-    @property
-    def healthy(self) -> bool:
-        """Return whether no finding is a problem."""
-        return all(finding.level != "problem" for finding in self.findings)
-
-    @property
-    def next_steps(self) -> list[str]:
-        """Return the commands to run next, without repeats, for the gravest first."""
-        grave = sorted(self.findings, key=lambda finding: -LEVELS.index(finding.level))
-        steps = dict.fromkeys(finding.next_step for finding in grave if finding.level != "ok")
-        return [step for step in steps if step.startswith("orbit ")]
-
     def as_data(self) -> dict[str, object]:
         """Return the examination as JSON data."""
-        return {
-            "counts": counts(self.findings),
-            "findings": [finding.as_data() for finding in self.findings],
-            "hooks": [hook.as_data() for hook in self.hooks],
-            "transcripts": [delivery.as_data() for delivery in self.deliveries],
-        }
+        hooks = [hook.as_data() for hook in self.hooks]
+        transcripts = [delivery.as_data() for delivery in self.deliveries]
+        return {**Report.as_data(self), "hooks": hooks, "transcripts": transcripts}
 
     def text(self) -> str:
         """Return the examination as text."""
-        lines = [line for finding in self.findings for line in finding.lines()]
-        totals = counts(self.findings)
-        words = (f"{totals[level]} {level}{'s' if level != 'ok' and totals[level] != 1 else ''}" for level in totals)
-        return "\n".join([*lines, "", ", ".join(words)])
+        counts = self.counts.items()
+        words = (f"{count} {level}{'s' if level != 'ok' and count != 1 else ''}" for level, count in counts)
+        return f"{Report.text(self)}\n\n{', '.join(words)}"
 
 
 def examine(start: Path, agent: str | None = None) -> Examination:

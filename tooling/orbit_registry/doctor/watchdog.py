@@ -1,13 +1,13 @@
 """Watchdog: regular checks of records, derived files, event log and queue; rebuilds derived files."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from orbit_registry.checks.rules.loop import TURN_END, LoopLog, loop_log, turns
-from orbit_registry.doctor.examine import Finding, counts
+from orbit_registry.doctor.examine import Finding, Report
 from orbit_registry.errors import OrbitError, listed, plural
 from orbit_registry.hook.events import DISPATCHED, RETRIEVAL, SYNCED
 from orbit_registry.hook.index import Index
@@ -35,27 +35,14 @@ MOST_LISTED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
-    """Findings of one run."""
+class Watch(Report):
+    """Findings of one run, and when it was."""
 
     at: datetime
-    findings: Sequence[Finding]
-
-    def failed(self, *, strict: bool) -> bool:
-        """Return whether there is a problem, or with `strict` a warning."""
-        return any(finding.level == "problem" or (strict and finding.level == "warning") for finding in self.findings)
 
     def as_data(self) -> dict[str, object]:
         """Return the run as JSON data."""
-        return {
-            "at": self.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "counts": counts(self.findings),
-            "findings": [finding.as_data() for finding in self.findings],
-        }
-
-    def text(self) -> str:
-        """Return the run as text."""
-        return "\n".join(line for finding in self.findings for line in finding.lines())
+        return {"at": self.at.strftime("%Y-%m-%dT%H:%M:%SZ"), **Report.as_data(self)}
 
 
 def watch(workspace: Workspace, window: timedelta, now: datetime | None = None) -> Watch:
@@ -72,7 +59,7 @@ def watch(workspace: Workspace, window: timedelta, now: datetime | None = None) 
         _waiting(workspace, records, at),
         _unconsolidated(workspace, records),
     )
-    return Watch(at, [finding for part in parts for finding in part])
+    return Watch([finding for part in parts for finding in part], at)
 
 
 def _log(workspace: Workspace, now: datetime) -> tuple[LoopLog, list[Finding]]:

@@ -105,9 +105,7 @@ def list_records(call: ToolCall) -> ToolResult:
     more = [f"and {after} more: offset {start + limit}"] if after else []
     problems = registry.collection.problems
     unread = render.unread_files(problems)
-    lost = (
-        [f"{render.unread_text(problems)}; run `{render.check_command(registry.workspace, unread)}`"] if unread else []
-    )
+    lost = [f"{render.unread_text(problems)}; run `orbit check`"] if unread else []
     return ToolResult(
         {
             "records": [{**render.head_data(record), "updated_at": record.text("updated_at")} for record in page],

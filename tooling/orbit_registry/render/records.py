@@ -17,9 +17,8 @@ from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import Retirement
 from orbit_registry.model.votes import Vote, distinct_votes, format_time, parse_time, tally
-from orbit_registry.repository.codec import HIDING, hides_record
+from orbit_registry.repository.codec import hides_record
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.search.chunks import Chunk
@@ -409,18 +408,8 @@ def unread_files(problems: Iterable[Diagnostic]) -> list[str]:
 def unread_text(problems: Iterable[Diagnostic]) -> str:
     """Return the number of such files, the first one and its problem, in words; "" if there are none."""
     first = {problem.location.path: problem for problem in problems if hides_record(problem)}
-    for path in sorted(first)[:1]:
-        count = (
-            "1 record could not be read" if len(first) == 1 else f"{len(first):,} records could not be read, the first"
-        )
-        return f"{count}: {first[path].location}: {first[path].message}"
-    return ""
-
-
-def check_command(workspace: Workspace, files: Sequence[str]) -> str:
-    """Return the command that lists the problems; with `--all` if the baseline has the files."""
-    from orbit_registry.repository.baseline import read_baseline  # nearly always every file holds one
-
-    baseline, _ = read_baseline(workspace)
-    is_baselined = any(finding.code in HIDING and finding.path in files for finding in baseline.counts)
-    return "orbit check --all" if is_baselined else "orbit check"
+    if not first:
+        return ""
+    count = "1 record could not be read" if len(first) == 1 else f"{len(first):,} records could not be read, the first"
+    problem = first[min(first)]
+    return f"{count}: {problem.location}: {problem.message}"
