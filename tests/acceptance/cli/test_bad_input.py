@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import Git
 
 GOOD = "Look before you leap"
 ALIAS_BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -85,14 +84,6 @@ def test_no_path_leads_out_of_the_root(shell: Any, path: str) -> None:
     assert "Secret plans" not in output + run(shell, "show", "ADR-0001")[1]
     assert shell("adr", "deprecate", "ADR-0001")[0] in (0, 1)
     assert "Status: Accepted" in (shell.root.parent / "outside.md").read_text("utf-8")
-
-
-def test_a_git_folder_without_files_becomes_no_workspace(bare_shell: Any, tmp_path: Path, git: Git) -> None:
-    git(tmp_path, "init", "-q", "--bare", "bare")
-    before = sorted((tmp_path / "bare").rglob("*"))
-    code, output = run(bare_shell, "init", str(tmp_path / "bare"), "--yes")
-    assert (code, "is git's own folder\n  hint: run `orbit init` in a clone" in output) == (2, True)
-    assert sorted((tmp_path / "bare").rglob("*")) == before
 
 
 def test_a_name_that_is_no_utf_8_can_be_baselined(bare_shell: Any) -> None:

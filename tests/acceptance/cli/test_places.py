@@ -80,17 +80,6 @@ def test_any_state_of_a_repository_will_do(
     assert shell("init", "--yes")[0] == 0
 
 
-def test_without_a_workspace_the_way_to_one_is_named(bare_shell: Any) -> None:
-    shell = bare_shell
-
-    for arguments in (["list"], ["check"], ["adr", "add", "--title", "X"], ["sync"], ["query", "SELECT 1"]):
-        code, _, err = shell(*arguments)
-        assert code == 2
-        assert "run `orbit init` first" in err
-    assert shell("adr", "--help")[0] == 0
-    assert not (shell.root / ".orbit").exists()
-
-
 def test_adopting_counts_each_finding_once(bare_shell: Any) -> None:
     shell = bare_shell
     folder = shell.root / "docs/adr"

@@ -111,13 +111,3 @@ def test_no_door_of_the_store_leads_around_the_rule(shell: Any) -> None:
     with pytest.raises(RefusedError, match="is active"):
         change_fields(workspace, shell.learning, lambda data: {**data, "summary": "Other"}, author=agent)
     assert files(shell.root) == before
-
-
-def test_a_status_that_says_more_is_named_where_it_is_replaced(shell: Any) -> None:
-    document = next((shell.root / "docs/adr").glob("0001-*"))
-    path = document.with_name("0009-keep-logs.md")
-    path.write_text(
-        f"# 9. Keep logs\n\nStatus: Proposed, to be discussed\n\n{Path(shell.body).read_text('utf-8')}", "utf-8"
-    )
-    assert shell("adr", "backfill", f"docs/adr/{path.name}")[0] == 0
-    assert "in place of the status `Proposed, to be discussed`" in shell("adr", "accept", "ADR-0009")[1]

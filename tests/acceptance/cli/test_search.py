@@ -64,11 +64,3 @@ def test_the_project_of_the_environment_counts_unless_another_is_named(
     assert titles("--project", "shop") == {"For shop", "Use SQLite"}
     assert {row["why"] for row in data_of(shell, "explain", "src/app.py")["verdicts"]} == {"pushed", "project"}
     assert data_of(shell, "coverage")["broad"] == []
-
-
-def test_an_id_in_two_words_is_no_unknown_word(bare_shell: Any) -> None:
-    assert bare_shell("init", "--yes")[0] == 0
-    assert bare_shell("adr", "add", "--title", "Use SQLite", "--body-file", bare_shell.body)[0] == 0
-    _, out, note = bare_shell("search", "ADR 1")
-    assert ("ADR-0001" in out, note) == (True, "")
-    assert "no record has ADR, 99" in bare_shell("search", "ADR 99")[2]
