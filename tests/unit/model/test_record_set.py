@@ -62,6 +62,7 @@ def test_a_legacy_id_of_several_records_lists_them() -> None:
     ("query", "nearest"),
     [
         ("ADR-0021", ["ADR-0020 (Keep what is measured)"]),
+        ("uploads-retried", ["ADR-0007 (Uploads are retried)"]),
         ("L-zzzzz", []),
     ],
 )

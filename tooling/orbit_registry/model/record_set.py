@@ -131,6 +131,11 @@ class RecordSet:
         names = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
         query = any_id.lower()
         near = self._of_document(query) or [names[name] for name in get_close_matches(query, names, n=1, cutoff=0.7)]
+        if not near:
+            prefixes = {name.partition("-")[0] for name in names}
+            words = {word for word in query.replace("-", " ").split() if len(word) > 2} - prefixes
+            shared = {record.id: len(words.intersection(record.title.lower().split())) for record in self._records}
+            near = sorted(filter(shared.get, shared), key=lambda name: -shared[name])
         titles = [shorten(self.candidates(name)[0].title, 50, placeholder="…") for name in near[:1]]
         examples = [f"{near[0]} ({titles[0]})"] if len(near) == 1 else near[:NAMED]
         suggestion = f"did you mean {' or '.join(examples)}? " if examples else ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.formats.adr.model import Fact
-from orbit_registry.formats.adr.vocabulary import KEY_OF, plain
+from orbit_registry.formats.adr.vocabulary import KEY_OF, STATUS_OF, plain
 from orbit_registry.formats.citations import Citation
 from orbit_registry.formats.markdown import Document, Heading
 from orbit_registry.formats.position import Span
@@ -140,9 +140,10 @@ _KEYED = re.compile(
 
 _RUN_IN = re.compile(
     r"[ \t]{0,3}(?:>[ \t]{0,3})?(?P<mark>\*\*|__)(?P<key>[^\W\d_](?:[^\W\d_]|[ -]){1,30}?)"
-    r"(?:\.(?P=mark)|(?P=mark)\.)[ \t]*(?P<value>(?:[^\r\n]*[^ \t\\\r\n])?)"
+    r"(?:(?P<stop>\.)(?P=mark)|(?P=mark)(?P<after>\.?))(?:[ \t]+|$)(?P<value>[^\r\n]*)"
 )
-"""`**Status.** Accepted`."""
+"""`**Status.** Accepted`, and `**Status** Accepted`."""
+_FIRST_WORD = re.compile(r"[^\w]*(?P<word>[^\W\d_]+)")
 _CUT = re.compile(
     r"[ \t]+[|｜][ \t]+(?=(?:\*\*|__)?[^\W\d][\w -]{1,30}(?:\*\*|__)?[:：])|[ \t]+[·•][ \t]+(?=\*\*|__)"
     r"|(?P<known>[ \t]*[,;][ \t]+|[ \t]+[·•/—–-][ \t]+|[ ]{2,}|[ ]*\t[ \t]*)"
@@ -219,9 +220,19 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
 
 
 def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:
+    """Return key and value of `**Status.** Accepted`; without the stop only if the value can't be prose."""
     match = _RUN_IN.match(text, start, end)
     key = KEY_OF.get(plain(match["key"].strip())) if match is not None else None
-    return (key, Span(*match.span("value"))) if match is not None and key in ("status", "deciders") else None
+    if match is None or key not in ("status", "date", "deciders"):
+        return None
+    value = match["value"].rstrip(" \t\\")
+    word = _FIRST_WORD.match(value)
+    is_status = key == "status" and word is not None and plain(word["word"]) in STATUS_OF
+    is_date = key == "date" and any(char.isdigit() for char in value[:20])
+    stopped = (match["stop"] or match["after"]) and key != "date"
+    if not (stopped or not value or is_status or is_date):
+        return None
+    return key, Span(match.start("value"), match.start("value") + len(value))
 
 
 def split_key_values(text: str, start: int, end: int) -> list[Span]:

@@ -27,6 +27,9 @@ _VALUED = re.compile(
 )
 """A heading with a value: `Status: Accepted`, `Status (Accepted)`."""
 _NUMBERING = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,3}[.)]?|[A-Z][.)]|[IVX]{1,5}\.)\s+")
+_STATUS = re.compile(
+    r"(?:(?:what is|describe) )?(?:the )?(?:(?:proposal|decision|adr|rfc) )?status(?: of (?:the|this) \w+)?\??"
+)
 _RUN_IN = re.compile(
     r"[ \t]{0,3}(?P<mark>\*\*|__)(?P<name>[^\W\d_](?:[^\W\d_]|[ &/-]){1,50}?)[ ]?"
     r"(?P<stop>[.:：]?)(?P=mark)(?P<after>[.:：]?)"
@@ -64,6 +67,8 @@ def section_key(heading: str) -> str:
             return SECTION_OF[part]
     if (valued := heading_value(heading)) is not None:  # `Status: Accepted`
         return valued[0]
+    if _STATUS.fullmatch(name):  # `What is the status of the proposal?`
+        return "status"
     return next((key for key, starts in _STARTS.items() if name.startswith(starts)), "other")
 
 
@@ -170,6 +175,8 @@ _NUMBERED = re.compile(
     r"(?P<separator>[ \t]*(?:[:.)—–|·]|-(?=[ \t]|(?(prefix)[^\W\d])))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
 )
+_DATED = re.compile(r"(?:19|20)\d\d-\d\d-\d\d[ \t]+[:—–-][ \t]+(?=\S)")
+"""A date between number and title: `RFC 12 - 2026-04-01 - Title`."""
 _NAMED = re.compile(
     r"(?P<prefix>(?:[A-Z][a-z]{1,15}[ ])?(?:[A-Z][A-Z0-9]{0,11}[-_]){0,2}[A-Z]{2,12}[-_ #]{1,2})(?P<number>\d{1,9})"
     r"(?P<separator>[ \t]*[:—–.][ \t]+)(?=\S)"
@@ -217,7 +224,8 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
             return parts
     wordy = _WORDY.match(raw)
     if wordy and raw[wordy.end() :].strip():
-        return TitleParts(None, None, _text_after(plain, _WORDY), Span(span.start + wordy.end(), span.end))
+        rest = _title_after(text, span.start + wordy.end(), span.end)
+        return TitleParts(None, None, _text_after(plain, _WORDY), rest)
     pattern = _NUMBERED if _NUMBERED.match(raw) else _NAMED
     match = pattern.match(raw)
     if match is None or not _is_number(match, expected, sure=pattern is _NUMBERED):
@@ -225,13 +233,20 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
     number_span = Span(span.start + match.start("number"), span.start + match.end("number"))
     if not raw[match.end() :].strip():  # a number and nothing else: it has to serve as the title too
         return TitleParts(match["number"], number_span, plain, Span(span.end, span.end))
-    title_span = Span(span.start + match.end(), span.end)
+    title_span = _title_after(text, span.start + match.end(), span.end)
     return TitleParts(match["number"], number_span, _text_after(plain, pattern), title_span)
 
 
 def _text_after(plain: str, pattern: re.Pattern[str]) -> str:
     match = pattern.match(plain)
-    return plain[match.end() :].strip() if match else plain
+    remainder = plain[match.end() :].strip() if match else plain
+    dated = _DATED.match(remainder) if match else None
+    return remainder[dated.end() :] if dated else remainder
+
+
+def _title_after(text: str, start: int, end: int) -> Span:
+    dated = _DATED.match(text, start, end)
+    return Span(dated.end() if dated else start, end)
 
 
 def _is_number(match: re.Match[str], expected: str | None, *, sure: bool) -> bool:

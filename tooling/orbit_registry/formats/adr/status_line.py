@@ -17,6 +17,7 @@ _WAS = re.compile(r"\(\s*(?:was|formerly|previously)\b.*", re.IGNORECASE | re.DO
 _STRUCK = re.compile(r"~~.{1,200}?~~", re.DOTALL)
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
 _LISTED = re.compile(r"\s*[,/|·、，]\s*|\s+(?:or|oder|ou|o)\s+")
+_OPTIONS = re.compile(r"[\[({](?P<listed>[^\[\](){}]{8,300})[\])}](?!\()")
 _OPEN = re.compile(r"\s*(?:\[[^\]]*|\{[^}]*)\Z")
 """A list that is never closed: `[accepted`, in a front matter that is no YAML."""
 _BOTH = re.compile(r"^(?:[^\w]*\w+){1,3}[^\w]*[ ](?:&|and|und|et|y|e)[ ][^\w]*(?P<verdict>[^\W\d_]+)")
@@ -51,7 +52,7 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     """
     if _OPEN.match(raw):
         return "unknown", ()
-    text = _STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT])).strip()
+    text = _without_options(_STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))).strip()
     current, *parts = _ARROW.split(_WAS.sub(" ", text))
     for part in parts:
         word = _WORD.search(part)
@@ -65,6 +66,16 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     if _CHOICE.search(without_links(current)) and not targets:
         return "unknown", ()  # a template's choice, still open
     return _status(current), targets
+
+
+def _without_options(text: str) -> str:
+    """Return a status without a list of options: `Proposed [Proposed, Accepted, Rejected]`."""
+    options = _OPTIONS.search(text)
+    if options is None or not text[: options.start()].strip("*_` "):
+        return text
+    listed = [_status(part.strip("*_` ")) for part in _LISTED.split(options["listed"])]
+    is_list = sum(status != "unknown" for status in listed) > 2
+    return text[: options.start()] + text[options.end() :] if is_list else text
 
 
 def _targets(text: str) -> tuple[tuple[Rel, str], ...]:
