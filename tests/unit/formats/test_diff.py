@@ -35,11 +35,11 @@ def test_it_follows_lines_that_moved_and_refuses_to_guess() -> None:
     diff = unified_diff("b.md", PAGE, PAGE.replace("line 9\n", "line 9\nnew\n"))
     assert apply_diff(diff, "b.md", f"above\n{PAGE}") == f"above\n{PAGE}".replace("line 9\n", "line 9\nnew\n")
     missing = apply_diff(diff, "b.md", PAGE.replace("line 10", "line ten"))
-    assert missing == Conflict(11, "the file no longer has the line `line 10`")
+    assert missing == Conflict(11, "expected `line 10`, found `line ten`")
     twice = apply_diff(diff, "b.md", f"above\n{PAGE}{PAGE}")
     assert isinstance(twice, Conflict)
     assert "2 lines" in twice.message
-    assert apply_diff(diff, "b.md", "") == Conflict(8, "the file no longer has the line `line 7`")
+    assert apply_diff(diff, "b.md", "") == Conflict(8, "expected `line 7`, found `the end of the file`")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
-from orbit_registry.formats.yaml import position_of
+from orbit_registry.formats.yaml import position_in
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, has_expiry
 from orbit_registry.model.kind import KindTable
@@ -196,7 +196,7 @@ class CheckContext:
     def at(self, record: Record, *pointer: str | int) -> Location:
         """Return the location of a value in a record's file."""
         text = self.text(record.path)
-        return Location(record.path, position_of(text, pointer) if text is not None else Position(1))
+        return Location(record.path, position_in(text, pointer) if text is not None else Position(1))
 
     def in_prose(self, record: Record, offset: int) -> Location:
         """Return the location of a character of a record's prose, in the file that holds it."""

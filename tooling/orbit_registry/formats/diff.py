@@ -1,13 +1,14 @@
 """Unified diffs of one file: writing them, and applying them to a text that may have moved on.
 
 A hunk goes where its old lines are, even at another place. If they are nowhere, or at several places but not at the
-named one, that is a conflict.
+named one, that is a conflict with the expected and the actual line.
 """
 
 import difflib
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -134,6 +135,18 @@ def _find_hunk(lines: Sequence[str], hunk: _Hunk, expected: int, floor: int) -> 
         return positions[0]
     if positions:
         return Conflict(hunk.start + 1, f"the text that it changes is now at {len(positions)} lines of the file")
-    missing = next((at for at, line in enumerate(hunk.before) if line not in lines), 0)
-    line = hunk.before[missing].removesuffix("\n")[:120]
-    return Conflict(max(expected, 0) + missing + 1, f"the file no longer has the line `{line}`")
+    # Compared where most of its old lines are, else the message would name a line that only moved.
+    numbers: dict[str, list[int]] = {}
+    for number, line in enumerate(hunk.before):
+        numbers.setdefault(line, []).append(number)
+    starts = Counter(at - number for at, line in enumerate(lines) for number in numbers.get(line, ()))
+    best = max(starts, key=lambda at: (starts[at], -abs(at - expected)), default=expected)
+    for at, line in enumerate(hunk.before, best):
+        actual = lines[at] if 0 <= at < len(lines) else "the end of the file"
+        if actual != line:
+            break
+    return Conflict(max(at, 0) + 1, f"expected `{_cut(line)}`, found `{_cut(actual)}`")
+
+
+def _cut(line: str) -> str:
+    return line.removesuffix("\n")[:120]

@@ -419,6 +419,8 @@ def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[He
 _MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
 _TIGHT_LINE = re.compile(r"[a-z][\w.-]*:(?!//)\S")  # `tag:the web` between fences: no YAML, and no sentence either
 _COMMENTS = re.compile(r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL)
+_TOML = re.compile(r"\ufeff?\+{3}[ \t]*\r?\n(?:(?!\+{3})[^\n]*\n){0,400}?\+{3}[ \t]*(?:\r?\n|\Z)")
+_TOML_LINE = re.compile(r"^[ \t]*[\w-]+[ \t]*=", re.MULTILINE)
 _PLAIN_START = re.compile(r"[#*>|!`]|[-+]\s|\w+[ \t,.]")
 """How a text without front matter begins, as far as its first characters tell."""
 _FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text
@@ -436,8 +438,11 @@ def _find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
     """Return the span between the `---` fences and the number of the first line after them (0: none).
 
     A missing opening fence is accepted if every line down to the closing one is an entry, and so are comments above the
-    fence, where licences are written.
+    fence, where licences are written. TOML (`+++`) is skipped and has no span.
     """
+    toml = _TOML.match(text)
+    if toml is not None and _TOML_LINE.search(toml.group()):
+        return None, lines.index_of(toml.end() - 1) + 1
     noted = _COMMENTS.match(text)
     top = lines.index_of(noted.end()) if noted else 0
     first = text[lines.starts[top] : lines.ends[top]].removeprefix("\ufeff")

@@ -7,7 +7,7 @@ slower, and its import costs more than reading a hundred records.
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import ryaml
 
@@ -68,14 +68,17 @@ def _beyond_json(value: object) -> tuple[object, ...] | None:
     return None
 
 
-def position_of(text: str, pointer: Pointer) -> Position:
+def position_of(text: str, pointer: Sequence[str | int]) -> Position:
     """Return the position of the value at `pointer`: of its key in a mapping, of itself in a list."""
-    position = _by_lines(text, pointer) if pointer else Position(1)
-    if position is None:
-        from orbit_registry.formats.yaml_nodes import place_of
+    from orbit_registry.formats.yaml_nodes import place_of
 
-        return place_of(text, pointer)
-    return position
+    return place_of(text, pointer)
+
+
+def position_in(text: str, pointer: Pointer) -> Position:
+    """Return the position of the value at `pointer`, as `position_of` does, but quickly for block style."""
+    position = _by_lines(text, pointer) if pointer else Position(1)
+    return position or position_of(text, pointer)
 
 
 def _by_lines(text: str, pointer: Pointer) -> Position | None:

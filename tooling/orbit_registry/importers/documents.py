@@ -203,7 +203,7 @@ def _skip_reason(workspace: Workspace, path: str, is_neighbour: bool) -> str:
         return import_report.reason_of_error(error, path, f"{workspace.root}{os.sep}")
     parsed = read_name(stem)
     is_dated = is_neighbour and parsed is not None and parsed.dated
-    if file.entries and (is_dated or (is_log_name(stem) and file.format == "log")):
+    if file.in_series or (file.entries and (is_dated or (is_log_name(stem) and file.format == "log"))):
         return ""
     if _OF_AGENTS.match(path) and file.format != "log":
         return _MEMORY

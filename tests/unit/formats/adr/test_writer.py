@@ -266,6 +266,7 @@ def test_a_document_is_written_to_in_its_own_language(language: Language) -> Non
         ("**Statut :** proposée", "accepted", "**Statut :** accepté"),
         ("**Estado:** propuesto", "Accepted", "**Estado:** aceptado"),
         ("Estado: Aceptada", "superseded by [ADR-9](9.md)", "Estado: Reemplazado por [ADR-9](9.md)"),
+        ("Stato: obsoleto", "accepted", "Stato: accettato"),
         ("Status: obsoleto", "accepted", "Status: accepted"),
         ("## Status\n\n承認済み", "deprecated", "## Status\n\n非推奨"),
         ("| 상태 | 초안 |\n|---|---|\n| A | B |", "accepted", "| 상태 | 승인 |\n|---|---|\n| A | B |"),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import all_checks, check, passed_on
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.formats.yaml import position_of
+from orbit_registry.formats.yaml import position_in
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.workspace.workspace import CONFIG
 
@@ -52,10 +52,10 @@ def configured_nothing(context: CheckContext) -> Iterator[Diagnostic]:
     text = context.text(CONFIG) or ""
     for index, code in enumerate(context.config.setting("checks", "ignore")):
         if code not in codes:
-            location = Location(CONFIG, position_of(text, ("checks", "ignore", index)))
+            location = Location(CONFIG, position_in(text, ("checks", "ignore", index)))
             yield configured_nothing.at(location, f"checks.ignore names {code}, and no check has that code")
     for folder in context.facts.no_folders:
         folders = context.config.adr.folders
         keys = ("folders", folders.index(folder)) if folder in folders else ("folder",)
         message = f"adr.{keys[0]} names `{folder}`, and no folder is there"
-        yield configured_nothing.at(Location(CONFIG, position_of(text, ("adr", *keys))), message)
+        yield configured_nothing.at(Location(CONFIG, position_in(text, ("adr", *keys))), message)

@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.formats.position import Pointer
-from orbit_registry.formats.yaml import position_of
+from orbit_registry.formats.yaml import position_in
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import SUPERSEDED, Record
@@ -331,7 +331,7 @@ def inherited_copy(context: CheckContext) -> Iterator[Diagnostic]:
         if not source.digest:
             message = f"`extends` names {source.name} and pins no digest"
         hint = f"`orbit fleet update {source.name}` fetches the records and pins them"
-        position = position_of(text, ("extends", index)) if text is not None else None
+        position = position_in(text, ("extends", index)) if text is not None else None
         yield inherited_copy.at(Location(CONFIG, position), message, hint=hint)
 
 

@@ -11,7 +11,7 @@ from orbit_registry.checks.scopes import folders_of, glob_hint
 from orbit_registry.errors import did_you_mean
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.position import Problem
-from orbit_registry.formats.yaml import position_of
+from orbit_registry.formats.yaml import position_in
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import created_at
 from orbit_registry.model.record import Record
@@ -126,7 +126,7 @@ def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
         for number, name in enumerate(categories):
             if name in known_names:
                 continue
-            position = position_of(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
+            position = position_in(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
             near = did_you_mean(name, sorted(known_names), "`")
             hint = f"{near}`orbit learning list` shows what there is" if near else None
             message = f"no record has the category `{name}`, which {agent_name(agent)} is mapped to"

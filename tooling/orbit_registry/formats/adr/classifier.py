@@ -76,7 +76,7 @@ def is_template(path: PurePosixPath, stem: str) -> bool:
 
 
 def skip_reason(
-    entry: AdrDocument, inside: Sequence[Heading], stem: str, path: PurePosixPath, *, is_filled: bool
+    entry: AdrDocument, inside: Sequence[Heading], stem: str, path: PurePosixPath, *, in_series: bool, is_filled: bool
 ) -> str | None:
     """Return why the document is no decision; `is_filled`: context and decision hold more than placeholders."""
     name = read_name(stem)
@@ -84,7 +84,7 @@ def skip_reason(
         plain(stem) in _NOT_ADR_NAMES
         or _INDEX_NAME.match(stem)
         or (name is not None and plain(name.title) in _INDEX_NAMES)
-        or (stem.lower() == "readme" and not is_decision_name(path.parent.name))
+        or (stem.lower() == "readme" and not in_series and not is_decision_name(path.parent.name))
     ) and not _has_folder_of_its_own(entry, stem, path):
         return "an index or a guide, by its name"
     if _COPIES.search(path.as_posix()):
@@ -107,7 +107,7 @@ def skip_reason(
         in_place |= entry.status != "unknown" and any(map(is_request_folder, path.parent.parts))
         if in_place or not _is_bare_number(stem):
             is_numbered = name is not None and not name.dated  # journals have dates and a status too
-            sure = in_place or is_numbered or entry.number_spans or keys & _DECIDED
+            sure = in_place or in_series or is_numbered or entry.number_spans or keys & _DECIDED
             return None if sure else _STATUS_ALONE
         return NOTHING_DECIDED
     if not in_place or not (is_decision_name(stem) or is_decision_name(path.parent.name)):

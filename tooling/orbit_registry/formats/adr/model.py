@@ -139,6 +139,7 @@ class AdrFile:
     problems: tuple[Problem, ...] = ()
     skipped_reason: str | None = None
     candidate: AdrDocument | None = None  # the decision in a text that was skipped, for callers that know it is one
+    in_series: bool = False  # whether the document numbers itself in a named series: `CIP: 1` in `CIP-0001/README.md`
 
 
 LONGEST_TITLE = 300

@@ -11,7 +11,7 @@ from typing import cast, get_args
 
 from orbit_registry.formats.adr import file_names, headings
 from orbit_registry.formats.adr.classifier import is_blank_entry, is_template, skip_reason
-from orbit_registry.formats.adr.file_names import is_log_name, number_of_path, series_number
+from orbit_registry.formats.adr.file_names import GENERIC_NAMES, is_log_name, number_of_path, series_number
 from orbit_registry.formats.adr.header import (
     LINK,
     Field,
@@ -346,6 +346,7 @@ _PARTS = re.compile(r"[,;\n]")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
 UNNAMED = "adr-entry-unnamed"  # code of the problem of a log's section that may be meant as an entry
+_OF_SERIES = re.compile(r"(?P<code>[A-Za-z]{2,8})[-_ ]?(?P<number>\d{1,6})(?!\w)")
 _NUMBER_FIELD = re.compile(r"(?:ADR[- #]{0,2})?(?P<number>\d{1,9})", re.IGNORECASE)
 _BULLET = re.compile(r"\s*[-*+][ ]")
 _PARAGRAPH = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?P<name>[^\W\d_][^:：*_\r\n]{1,40})(?:\*\*|__)?[:：]")
@@ -521,10 +522,11 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
     path_number, path_date = number_of_path(path), file_names.date_of_path(path)
     titled = headings.titled_heading(heading)
     parts = _title_parts(header, titled, path, stem, start)
+    series = _series_number(header.fields, pure_path)
     outline = Outline(
         titled,
         parts,
-        _field_number(header.fields) or path_number or parts.number,
+        _field_number(header.fields) or path_number or series or parts.number,
         Span(0, len(document.text)),
         Span(start, len(document.text)),
         (path_date, "path") if path_date else None,
@@ -537,11 +539,11 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
     folder_status = file_names.status_of_path(path) if entry.format == "none" and entry.status == "unknown" else None
     bodies = {section.key: section.body for section in entry.sections if section.key in ("context", "decision")}
     filled = len(bodies) == 2 and all(headings.is_filled(document, body) for body in bodies.values())
-    reason = skip_reason(entry, header.headings, stem, pure_path, is_filled=filled)
+    reason = skip_reason(entry, header.headings, stem, pure_path, in_series=series is not None, is_filled=filled)
     entry = replace(entry, status=folder_status, format=FOLDER) if folder_status is not None else entry
     if reason:
         return AdrFile("none", (), (), reason, entry)
-    return AdrFile("file", (entry,), entry.problems)
+    return AdrFile("file", (entry,), entry.problems, in_series=series is not None)
 
 
 def _title_parts(header: Header, heading: Heading | None, path: str, stem: str, start: int) -> TitleParts:
@@ -558,6 +560,14 @@ def _field_number(fields: Sequence[Field]) -> str | None:
     values = (field.value for field in fields if field.key.lower() in ("id", "number", "adr"))
     match = _NUMBER_FIELD.fullmatch(next((value for value in values if any(map(str.isdecimal, value))), ""))
     return match["number"] if match else None
+
+
+def _series_number(fields: Sequence[Field], pure: PurePosixPath) -> str | None:
+    """Return the number that the front matter states under the code in the file's or folder's name."""
+    series = _OF_SERIES.match(pure.parent.name if pure.stem.lower() in GENERIC_NAMES else pure.stem)
+    values = (f.value.strip() for f in fields if series and f.key.lower() == series["code"].lower())
+    same = any(value.isdecimal() and series and int(value) == int(series["number"]) for value in values)
+    return series["number"] if series and same else None
 
 
 def _zones(document: Document, after: int, inside: Sequence[Heading], title: Heading | None) -> Iterator[Span]:

@@ -75,6 +75,7 @@ class Language:
     amendments: str
     consequences: str  # heading of the consequences
     words: frozenset[str]  # its status words, all of them, in lower case
+    keys: frozenset[str]  # names of the status key that few other languages have
 
     def status(self, status: str, raw: str) -> str:
         """Return a status, or `Superseded by X`, in this language; unchanged if the document's `raw` is English."""
@@ -100,6 +101,7 @@ def _language(data: Mapping[str, Any]) -> Language:
     sets = {
         "headings": frozenset(_words(data["headings"])),
         "words": frozenset((*statuses.values(), *_words(data["words"]))),
+        "keys": frozenset(_words(data.get("keys", ""))),
     }
     return Language(**{**data, **sets})
 
@@ -113,16 +115,17 @@ def language_of(headings: Iterable[str]) -> Language | None:
     return best if count else None
 
 
-def language_of_status(raw: str, headings: Iterable[str]) -> Language | None:
-    """Return the language of a status by its word and the headings; None for English or in doubt."""
+def language_of_status(raw: str, key: str, headings: Iterable[str]) -> Language | None:
+    """Return the language of a status by its word, its key (`Estado`), the headings; None for English or in doubt."""
     first = re.split(r"[^\w'-]", raw.strip("*_`~ "), maxsplit=1)[0].lower()
     of_headings = language_of(headings)
     if not first or first in _ENGLISH_STATUSES:
         return of_headings
     candidates = [language for language in languages() if first in language.words]
+    by_key = [language for language in candidates if key.strip("*_`:： \t-").lower() in language.keys]
     if of_headings in candidates or not candidates:
         return of_headings
-    return candidates[0] if len(candidates) == 1 else None
+    return next((some[0] for some in (by_key, candidates) if len(some) == 1), None)
 
 
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")

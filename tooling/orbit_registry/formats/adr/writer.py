@@ -139,6 +139,7 @@ _MORE = re.compile(r"[\d,.;:(—–]\s*\S|\n.*\S[ \t]+\S")
 _LEAD = re.compile(r"(?P<item>(?:[ \t]*[-*+][ \t]+)?)[ \t]*[*_`]*")
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>&#~!])")
 _SIGN = re.compile(r"([!-/:-@\[-`{-~])")
+_FIRST_SIGN = re.compile(r"\A([^!-/:-@\[-`{-~]*)([!-/:-@\[-`{-~])")
 
 
 def set_status(text: str, entry: AdrDocument, status: str) -> str:
@@ -149,7 +150,7 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
     """
     removed = [] if status.lower().startswith("super") else list(entry.superseding_spans)
     names = (section.heading for section in entry.sections)
-    language = language_of_status(entry.status_raw, names)
+    language = language_of_status(entry.status_raw, _key_of_status(text, entry), names)
     status = language.status(status, entry.status_raw.strip("*_` ")) if language is not None else status
     fact = next((fact for fact in entry.facts if fact.key == "status" and fact.span == entry.status_span), None)
     if fact is None:
@@ -209,6 +210,14 @@ def set_successor(text: str, entry: AdrDocument, number: int, form: tuple[str, s
         return f"{text[: line.start()]}{key}: {value}{text[line.end() :]}"
     at = text.index("\n", entry.status_span.start if entry.status_span else 0) + 1
     return f"{text[:at]}{key}: {value}{newline_of(text)}{text[at:]}"
+
+
+def _key_of_status(text: str, entry: AdrDocument) -> str:
+    if entry.status_span is None:
+        return ""
+    before = text[text.rfind("\n", 0, entry.status_span.start) + 1 : entry.status_span.start].strip("*_`:：|> \t-")
+    section = next((other.heading for other in entry.sections if other.key == "status"), "")
+    return before or section
 
 
 def set_date(text: str, entry: AdrDocument, date: str) -> str:
@@ -277,7 +286,10 @@ def heading_title(title: str) -> str:
 
 def _title_forms(title: str) -> Iterator[str]:
     yield title
-    yield _MARKDOWN_SPECIAL.sub(r"\\\1", title)
+    escaped = _MARKDOWN_SPECIAL.sub(r"\\\1", title)
+    yield escaped
+    yield _FIRST_SIGN.sub(r"\1\\\2", title)
+    yield _FIRST_SIGN.sub(r"\1\\\2", escaped)
     yield _SIGN.sub(r"\\\1", title)
 
 
