@@ -14,7 +14,8 @@ from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
 from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, is_same_title, title_key
-from orbit_registry.formats.adr.reader import DATE_PROBLEM, UNNAMED, stated_statuses
+from orbit_registry.formats.adr.reader import DATE_PROBLEMS, UNNAMED, stated_statuses, with_date_order
+from orbit_registry.formats.adr.vocabulary import date_orders
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.ids import new_uid, sequence_id
 from orbit_registry.model.kind import Kind
@@ -244,7 +245,7 @@ def _remarks(candidate: Candidate, renumber_reason: str | None, assume: str | No
         more = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
         step = "`orbit adr update ID --add-path GLOB` adds one"
         yield f"`affects`: {_quoted(refused[0])}{more} left out; a scope takes 200 globs of `type: path`; {step}"
-    for problem in [problem for problem in entry.problems if problem.code == DATE_PROBLEM]:
+    for problem in [problem for problem in entry.problems if problem.code in DATE_PROBLEMS][:1]:
         yield f"{problem.message}, so the record has none; {problem.hint}"
     if entry.format == FOLDER:
         folder = posixpath.dirname(candidate.path)
@@ -381,7 +382,16 @@ def candidates_of(
             else:
                 candidates.append(candidate)
             headings.add(name)
-    return list(_without_chapters(candidates, existing, by_name, outcomes))
+    return _with_folder_dates(list(_without_chapters(candidates, existing, by_name, outcomes)), existing)
+
+
+def _with_folder_dates(candidates: Sequence[Candidate], existing: ExistingRecords) -> list[Candidate]:
+    peers = (*candidates, *(candidate for _, candidate in existing.reread))
+    orders = date_orders((posixpath.dirname(peer.path), peer.entry.date_raw) for peer in peers)
+    return [
+        Candidate(undated.document, with_date_order(undated.entry, orders.get(posixpath.dirname(undated.path))))
+        for undated in candidates
+    ]
 
 
 def _documents(workspace: Workspace, paths: Iterable[str], outcomes: list[Outcome]) -> Iterator[Document]:

@@ -9,7 +9,7 @@ import pytest
 from orbit_registry.formats.adr import vocabulary
 from orbit_registry.formats.adr.model import Rel, Status
 from orbit_registry.formats.adr.status_line import normalise_status
-from orbit_registry.formats.adr.vocabulary import read_date
+from orbit_registry.formats.adr.vocabulary import date_orders, read_date
 
 
 def test_a_word_means_one_thing_within_its_table() -> None:
@@ -68,6 +68,13 @@ def test_slashes_are_read_where_they_are_clear(text: str, date: str | None) -> N
 )
 def test_a_month_in_words_needs_no_full_year(text: str, date: str | None) -> None:
     assert read_date(text) == date
+
+
+def test_dates_of_a_folder_tell_their_order() -> None:
+    dates = [("a", "17/04/2020"), ("a", "03/04/2020"), ("b", "04/17/2020"), ("c", "11/11/2020"), ("d", "2020-04-17")]
+    assert date_orders(dates) == {"a": "day", "b": "month"}
+    assert date_orders([("a", "17/04/2020"), ("a", "04/17/2020")]) == {}
+    assert [read_date("03/04/2020", order) for order in ("day", "month", None)] == ["2020-04-03", "2020-03-04", None]
 
 
 WORDINGS = json.loads((Path(__file__).parents[3] / "cases/adr_statuses.json").read_text("utf-8"))

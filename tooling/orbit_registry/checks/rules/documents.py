@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.rules.links import DocumentSuccessors, changes_for, successors_in_document
 from orbit_registry.errors import plural
 from orbit_registry.formats.adr.model import LONGEST_TITLE, AdrDocument, is_same_title, title_key
-from orbit_registry.formats.position import Position
+from orbit_registry.formats.position import Position, Span
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.model.ids import sequence_id
@@ -280,13 +280,20 @@ def status_unclear(context: CheckContext) -> Iterator[Diagnostic]:
 def date_unclear(context: CheckContext) -> Iterator[Diagnostic]:
     """A document states a date that can't be read."""
     yield from _problems(context, "adr-date-unclear", "ORB711")
+    # A record's date tells which of two orders is meant.
+    homes = (context.homes[record.path] for record in context.records
+             if record.text("date") and record.path in context.homes)  # fmt: skip
+    dated = {(document.path, entry.span) for document, entry in homes}
+    yield from _problems(context, "adr-date-order", "ORB711", dated)
 
 
-def _problems(context: CheckContext, problem_code: str, code: str) -> Iterator[Diagnostic]:
+def _problems(
+    context: CheckContext, problem_code: str, code: str, without: Collection[tuple[str, Span]] = ()
+) -> Iterator[Diagnostic]:
     for path, document in context.documents.by_path.items():
         severity = Severity.WARNING if path in context.our_documents else Severity.NOTE
         for entry in document.file.entries:
-            for problem in entry.problems:
+            for problem in entry.problems if (path, entry.span) not in without else ():
                 if problem.code == problem_code:
                     yield replace(from_problem(problem, path, severity), code=code)
 

@@ -10,7 +10,7 @@ from orbit_registry.formats.adr.file_names import SERIES_CODE
 from orbit_registry.formats.adr.header import visible_lines
 from orbit_registry.formats.adr.model import Section
 from orbit_registry.formats.adr.vocabulary import SECTION_OF, STATUS_OF, choice, plain, read_date, word_set
-from orbit_registry.formats.markdown import Document, Heading
+from orbit_registry.formats.markdown import Document, Heading, within
 from orbit_registry.formats.position import Position, Span
 
 _SUBSECTIONS = frozenset({"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"})
@@ -139,6 +139,15 @@ def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Po
     return None
 
 
+def fields_span(document: Document) -> Span | None:
+    """Return the front matter, else the code block below `## Preamble` at the top, where some series have theirs."""
+    if document.front_matter is not None:
+        return document.front_matter
+    heading = next((other for other in document.headings[:2] if section_key(other.text) == "metadata"), None)
+    code = within(document.code, heading.body, lambda block: block.start) if heading else ()
+    return code[0] if heading and code and not document.text[heading.body.start : code[0].start].strip() else None
+
+
 def is_filled(document: Document, body: Span) -> bool:
     """Say whether a section has a line that is neither a heading nor a placeholder."""
     for line in visible_lines(document, body, document.html):
@@ -162,7 +171,8 @@ def has_decision_sections(sections: Sequence[Section], *, alone: bool) -> bool:
 
 
 _OUT_OF_FORCE = ("rejected", "deprecated", "superseded")
-_NO_TITLES = word_set("forms")  # headings that say nothing; the file's name is the better title
+_NO_TITLES = word_set("forms")  # headings that name the form; the file's name is the better title
+_TITLES = word_set("titles")
 _WORDY = re.compile(
     r"(?:Architectur(?:e|al) Decision(?: Record)?|(?:ADR|RFC)(?:[- ]?\d{8}-\d{1,3})?|Decision Record)"
     r"[ \t]*[:—–-][ \t]+",
@@ -200,6 +210,9 @@ _CLOCK = r"(?:[T ]\d\d:\d\d(?::\d\d)?)?"
 _DAY_FIRST = re.compile(rf"\[?(?P<date>{_DAY}){_CLOCK}\]?[ \t]*[:：—–·|-][ \t]*(?=\S)")
 _DAY_LAST = re.compile(rf"(?<=\S)[ \t]*(?:[—–-][ \t]+|[(\[])(?P<date>{_DAY}){_CLOCK}[)\]]?[ \t]*$")
 """Dated entries of a log: `2026-04-01: Title`, `Title (2026-04-01)`."""
+
+_UNSPACED = re.compile(r"#(?=\d{1,9}[.:)][ \t]+\S)")
+_COMMENTED = re.compile(r"^#[ \t]+(?P<title>\S[^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,3 +313,47 @@ def titled_heading(heading: Heading | None) -> Heading | None:
     words = plain(heading.text.strip(" :!.*_")) if heading else ""
     is_notice = STATUS_OF.get(words) in _OUT_OF_FORCE
     return heading if heading and words not in _NO_TITLES and not is_notice else None
+
+
+def title_text(document: Document, heading: Heading, inside: Sequence[Heading]) -> Span:
+    """Return the span of the title: the heading, or the first line below a heading `Title`."""
+    if plain(heading.text.strip(" :")) in _TITLES:
+        end = inside[0].section.start if inside else heading.body.end
+        return _first_line(document, Span(heading.body.start, end)) or heading.title
+    return heading.title
+
+
+def title_below(document: Document, parts: TitleParts, inside: Sequence[Heading]) -> Span | None:
+    """Return the span of the title below a heading that is a number alone: `# ADR 7` and `## Title`."""
+    first = inside[0] if inside else None
+    if first is None or parts.number is None or parts.title_span.start < parts.title_span.end:
+        return None
+    if plain(first.text.strip(" :")) not in _TITLES:
+        return None
+    end = inside[1].section.start if len(inside) > 1 else first.body.end
+    return _first_line(document, Span(first.body.start, end))
+
+
+def title_line(document: Document, path_number: str | None, path_title: str) -> TitleParts | None:
+    """Return the title in `#46. Title`, or in a comment of the front matter that has the file's number or its words."""
+    first = _first_line(document, Span(document.content_start, len(document.text)))
+    if first is not None and (match := _UNSPACED.match(document.text, first.start, first.end)):
+        return split_title(document.text, Span(match.end(), first.end), document.text[match.end() : first.end])
+    words = set(plain(path_title).split())
+    comments = document.front_matter or Span(0, 0)
+    for match in _COMMENTED.finditer(document.text, comments.start, comments.end):
+        span = Span(*match.span("title"))
+        parts = split_title(document.text, span, match["title"], path_number)
+        if parts.number is not None and path_number is not None and int(parts.number) == int(path_number):
+            return parts
+        if words and 2 * len(words & set(plain(parts.title).split())) >= len(words):
+            return parts
+    return None
+
+
+def _first_line(document: Document, span: Span) -> Span | None:
+    for line in visible_lines(document, span, document.hidden):
+        if content := document.text[line.start : line.end].strip():
+            start = document.text.index(content, line.start)
+            return Span(start, start + len(content))
+    return None

@@ -51,14 +51,15 @@ _MARK = re.compile(
     rf"|[—–:-]+[ ]*(?P<behind>{_VERDICT})[.]?)[ .]*$",
     re.IGNORECASE,
 )
+_SIGN = re.compile(r"[✅✔☑❌✖✗🏆⭐]\ufe0f?")
 _SEPARATOR = re.compile(
     r"[ ](?:[—–-]{1,2}|[=-]>)[ ]|:[ ]|:$|—|[.](?=[ ]+\W?[A-Z])"
     rf"|,?[ ](?={_BECAUSE})|[ ]\((?={_REJECTED}|{_BECAUSE})",
     re.IGNORECASE,
 )
 _CHOSEN_LINE = re.compile(
-    rf"[ \t>]*(?:[-*+][ \t]+|\#{{2,6}}[ ]+)?[*_]*(?:{_CHOSEN})(?:s\b|\(s\))?"
-    r"[*_]*[ ]?[:：—–-]*"
+    rf"[ \t>]*(?:[-*+][ \t]+|(?P<heading>\#{{2,6}}[ ]+))?[*_]*(?:{_CHOSEN})(?:s\b|\(s\))?"
+    r"(?:[ ](?:for[ ]+)?[\"“][^\"”\r\n]{1,200}[\"”](?=[ ]?:))?[*_]*[ ]?[:：—–-]*"
     r"(?:[*_]+(?=[ \t:：]|$))?[:： \t]*(?P<text>.*)",
     re.IGNORECASE,
 )
@@ -66,6 +67,7 @@ _UNDECIDED = re.compile(
     r"[\W_]*(?:to be (?:determined|decided|defined)|tb[ad]|undecided|not (?:yet )?decided)\b", re.IGNORECASE
 )
 _QUOTED = re.compile(r"[\"“„«「]+(.{1,300}?)[\"”“»」]+(?=[\W_]|$)|\*\*([^*]{1,300})\*\*")
+_OUTER = re.compile(r"(?P<quote>[\"'`“„])(?P<text>.{1,300})(?:(?P=quote)|[”“])[\W_]*$")
 _CUT = re.compile(rf",?[ ](?:{_BECAUSE})|[.](?:[ ]|$)|;", re.IGNORECASE)
 _REJECTED_LINE = re.compile(
     rf"[ \t>]*(?:(?P<item>[-*+]|\d{{1,2}}[.)])[ \t]+)?(?P<bold>\*\*|__)?(?:{_REJECTED})"
@@ -275,6 +277,8 @@ def _is_closed(text: str) -> bool:
 def _unit(name: str, body: str, verdict: str = "", cost: str = "") -> _Unit:
     name, body = name[:LONGEST_NAME], body[:LONGEST_TEXT]
     bare = _LINK.sub(r"\1", _COMMENT.sub("", name)).strip()
+    signs = _SIGN.findall(bare)
+    bare = _SIGN.sub("", bare).strip()
     lead = _REJECTED_LEAD.match(bare)
     if lead:
         verdict, bare = "rejected", bare[lead.end() :]
@@ -287,15 +291,17 @@ def _unit(name: str, body: str, verdict: str = "", cost: str = "") -> _Unit:
         verdict = verdict or ("rejected" if _REJECTING.search(word) else "chosen")
         bare = bare[: mark.start()]
     is_explicit = bool(verdict) or _REJECTED_LEAD.match(body) is not None
-    return _Unit(_tidy(bare), _letters(label), body, verdict or _verdict(body), cost, is_explicit)
+    return _Unit(_tidy(bare), _letters(label), body, verdict or _verdict(signs, body), cost, is_explicit)
 
 
 def _letters(label: re.Match[str] | None) -> str:
     return ((label["word"] or label["mark"] or label["dot"] or "") if label else "").lower()
 
 
-def _verdict(body: str) -> str:
-    if re.match(rf"[\W_]*(?:{_CHOSEN_MARK})[*_]*[.:,!—–-]", body, re.IGNORECASE):
+def _verdict(signs: Sequence[str], body: str) -> str:
+    if any(sign[0] in "❌✖✗" for sign in signs):
+        return "rejected"
+    if signs or re.match(rf"[\W_]*(?:{_CHOSEN_MARK})[*_]*[.:,!—–-]", body, re.IGNORECASE):
         return "chosen"
     return "rejected" if _REJECTED_INSIDE.search(body[:LONGEST_REASON]) else ""
 
@@ -320,27 +326,40 @@ def _cost(document: Document, span: Span) -> str:
 
 
 def _chosen(document: Document, span: Span, words: Sequence[str]) -> list[str]:
-    """Return what `Chosen option: …` names: a list below, what is in quotes or bold, or the text up to its reason."""
-    text = document.text
-    names: list[str] = []
+    """Return what `Chosen option: …` names: what is in quotes or bold, else the text up to its reason, or a list."""
     lines = list(visible_lines(document, span, document.code))
+    names: list[str] = []
     for index, line in enumerate(lines):
-        match = _CHOSEN_LINE.match(line.of(text)) if _words_in(line.of(text).lower(), words) else None
-        if match is None:
+        has_word = _words_in(document.text[line.start : line.end].lower(), words)
+        match = _CHOSEN_LINE.match(document.text, line.start, line.end) if has_word else None
+        if match is None or (names and not match["heading"]):
             continue
-        choice = match["text"][:LONGEST_TEXT]
-        below = [other.of(text).strip() for other in lines[index + 1 : index + 4]]
-        first = next(filter(None, below), "")
-        if not choice and _ITEM.match(first):
-            starts = (heading.section.start for heading in document.headings)
-            area = Span(line.end, next((start for start in starts if start > line.end), span.end))
-            return [_tidy(_LINK.sub(r"\1", name)) for name, _ in _parts(document, area)]
-        if not _CUT.search(choice):  # it continues below, or begins there
-            choice = f"{choice} {first if not choice.strip() else below[0] if below else ''}".strip()
-        head = re.split(rf"[ ](?:{_BECAUSE})", choice, maxsplit=1, flags=re.IGNORECASE)[0]
-        quoted = [quote or bold for quote, bold in _QUOTED.findall(head)] or [_CUT.split(head, 1)[0]]
-        names += (name for part in quoted if (name := _LINK.sub(r"\1", part).strip(' ,.*_`"')))
+        text = match["text"][:LONGEST_TEXT]
+        if not text and (items := _items_below(document, Span(line.end, span.end))):
+            return items
+        below = (document.text[other.start : other.end].strip() for other in lines[index + 1 : index + 4])
+        if not _CUT.search(text):  # it continues below, or begins there
+            text = f"{text} {next(filter(None, below), '') if not text.strip() else next(below, '')}".strip()
+        cut = re.search(rf"[ ](?:{_BECAUSE})", text, re.IGNORECASE)
+        head = text[: cut.start()] if cut else text
+        outer = _OUTER.match(head)
+        quoted = [outer["text"]] if outer else [first or second for first, second in _QUOTED.findall(head)]
+        if not quoted:
+            end = _CUT.search(head)
+            quoted = [head[: end.start()] if end else head]
+        names += (name for name in (_LINK.sub(r"\1", part).strip(' ,.*_`"') for part in quoted) if name)
+        if not match["heading"]:
+            break
     return names
+
+
+def _items_below(document: Document, span: Span) -> list[str]:
+    """Return the names of a list that follows `Chosen options:`."""
+    below = within(document.headings, span, lambda heading: heading.section.start)
+    area = Span(span.start, below[0].section.start if below else span.end)
+    if _ITEM.match(area.of(document.text).lstrip()) is None:
+        return []
+    return [_tidy(_LINK.sub(r"\1", name)) for name, _ in _parts(document, area)]
 
 
 def _chosen_label(document: Document, headings: Sequence[Heading]) -> list[str]:

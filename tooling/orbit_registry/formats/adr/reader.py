@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import cast, get_args
 
@@ -42,14 +41,15 @@ from orbit_registry.formats.adr.relations import (
 )
 from orbit_registry.formats.adr.status_line import normalise_status
 from orbit_registry.formats.adr.styles import BADGE, BULLETS, FRONT_MATTER, LINES, SECTIONS, TABLE
-from orbit_registry.formats.adr.vocabulary import is_iso_date, plain, read_date, word_set
+from orbit_registry.formats.adr.vocabulary import Order, is_iso_date, is_of_two_orders, plain, read_date, word_set
 from orbit_registry.formats.citations import Citation, IdForms, find_citations
 from orbit_registry.formats.markdown import Document, Heading, is_markdown, parse_markdown, within
 from orbit_registry.formats.position import Position, Problem, Span
 from orbit_registry.formats.untrusted import cut
 
 STYLES = (FRONT_MATTER, BULLETS, LINES, TABLE, SECTIONS, BADGE)  # the first style that states a fact wins
-DATE_PROBLEM = "adr-date-unclear"  # code of the problem of a date that can't be read
+DATE_PROBLEMS = ("adr-date-unclear", "adr-date-order")
+"""Codes of the problems of a date: unreadable, or ambiguous between day and month."""
 _RELS = frozenset(get_args(Rel))
 _NO_VALUE = word_set("no_value")
 _BETWEEN_TASKS = re.compile(r",[ ]+(?=[\[#A-Z])")
@@ -168,6 +168,16 @@ def _date(facts: _Facts, outline: Outline) -> tuple[str | None, str, str | None,
         return date, raw or date, source, span
     other = status_date or changelog
     return None, raw or (other.raw if other else ""), None, span
+
+
+def with_date_order(entry: AdrDocument, order: Order | None) -> AdrDocument:
+    """Return a decision with its ambiguous date resolved by the order that other documents use."""
+    date = read_date(entry.date_raw, order) if entry.date is None else None
+    if date is None:
+        return entry
+    fact = _Facts(entry.facts).first("date", "status_date")
+    problems = tuple(problem for problem in entry.problems if problem.code not in DATE_PROBLEMS)
+    return replace(entry, date=date, date_source=fact.style if fact else None, problems=problems)
 
 
 def _listed(fact: Fact) -> tuple[str, ...]:
@@ -302,9 +312,11 @@ def _problems(
             yield Problem("adr-status-twice", message, here, hint)
     date_fact = facts.first("date", "status_date")
     if not is_dated and date_fact is not None and date_fact.raw.strip():
+        is_open = is_of_two_orders(date_fact.raw)
+        fault = "leaves open which number is the month" if is_open else "is not readable"
         yield Problem(
-            DATE_PROBLEM,
-            f"the date {_short(date_fact.raw)} is not readable",
+            "adr-date-order" if is_open else "adr-date-unclear",
+            f"the date {_short(date_fact.raw)} {fault}",
             lines.position(date_fact.span.start),
             "write YYYY-MM-DD or YYYY-MM",
         )
@@ -461,7 +473,8 @@ def _log_header(document: Document, heading: Heading, citations: tuple[Citation,
 def _single_header(document: Document, start: int, citations: tuple[Citation, ...] = ()) -> Header:
     inside = tuple(heading for heading in document.headings if heading.section.start >= start)
     zones = tuple(_zones(document, start, inside, headings.title_heading(document)))
-    fields = read_fields(document.text, document.front_matter) if document.front_matter else ()
+    block = headings.fields_span(document)
+    fields = read_fields(document.text, block) if block else ()
     return Header(document, zones, inside, fields, False, citations)
 
 
@@ -547,12 +560,18 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
 
 
 def _title_parts(header: Header, heading: Heading | None, path: str, stem: str, start: int) -> TitleParts:
-    """Return number and title as the heading states them, else as the file's name does."""
+    """Return number and title as the heading states them, else a line above all headings, else the file's name."""
+    document, path_number = header.document, number_of_path(path)
     if heading is None:
-        return TitleParts(None, None, file_names.title_of_path(path), Span(start, start))
-    title = _COMMENT.sub("", heading.text).strip()
-    expected = number_of_path(path) or series_number(stem, title)
-    return split_title(header.document.text, heading.title, title, expected)
+        path_title = file_names.title_of_path(path)
+        parts = headings.title_line(document, path_number, path_title)
+        return parts or TitleParts(None, None, path_title, Span(start, start))
+    span = headings.title_text(document, heading, header.headings)
+    title = heading.text if span == heading.title else span.of(document.text)
+    title = _COMMENT.sub("", title).strip()
+    parts = split_title(document.text, span, title, path_number or series_number(stem, title))
+    below = headings.title_below(document, parts, header.headings)
+    return parts if below is None else replace(parts, title=below.of(document.text), title_span=below)
 
 
 def _field_number(fields: Sequence[Field]) -> str | None:
@@ -572,12 +591,22 @@ def _series_number(fields: Sequence[Field], pure: PurePosixPath) -> str | None:
 
 def _zones(document: Document, after: int, inside: Sequence[Heading], title: Heading | None) -> Iterator[Span]:
     """Yield the spans that may state metadata; a notice above the title comes last, because the header counts first."""
-    yield Span(after, inside[0].section.start if inside else len(document.text))
-    for heading in takewhile(lambda heading: section_key(heading.text) in HEADER_KEYS, inside):
-        if section_key(heading.text) == "metadata":
-            yield heading.body
+    yield from _zones_below(document, after, inside, title)
     if title is not None and document.text[document.content_start : title.section.start].strip():
         yield Span(document.content_start, title.section.start)
+
+
+def _zones_below(document: Document, after: int, inside: Sequence[Heading], title: Heading | None) -> Iterator[Span]:
+    end = inside[0].section.start if inside else len(document.text)
+    yield Span(after, end)
+    for index, heading in enumerate(inside):
+        key = section_key(heading.text)
+        if key == "metadata":
+            yield heading.body
+        elif index == 0 and title is not None and heading.text.casefold() == title.text.casefold():  # the title again
+            yield Span(heading.body.start, inside[1].section.start if len(inside) > 1 else len(document.text))
+        elif key not in HEADER_KEYS:
+            return
 
 
 def _changelog_date(header: Header) -> Fact | None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from urllib.parse import unquote
 
 from orbit_registry.formats.adr.header import whole_line, without_links
 from orbit_registry.formats.adr.model import Fact, Rel, Status
@@ -14,14 +15,14 @@ _QUALIFIERS = word_set("qualifiers")
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
 _CHOICE = re.compile(r"[|…]|\bone of\b", re.IGNORECASE)
 _WAS = re.compile(r"\(\s*(?:was|formerly|previously)\b.*", re.IGNORECASE | re.DOTALL)
+_BADGE = re.compile(r"/badge/(?:(?:adr[-_ ]?)?status[-/]|adr/)(?P<status>[^-/?#)\s]{1,60})", re.IGNORECASE)
 _STRUCK = re.compile(r"~~.{1,200}?~~", re.DOTALL)
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
 _LISTED = re.compile(r"\s*[,/|·、，]\s*|\s+(?:or|oder|ou|o)\s+")
 _OPTIONS = re.compile(r"[\[({](?P<listed>[^\[\](){}]{8,300})[\])}](?!\()")
 _OPEN = re.compile(r"\s*(?:\[[^\]]*|\{[^}]*)\Z")
 """A list that is never closed: `[accepted`, in a front matter that is no YAML."""
-_BOTH = re.compile(r"^(?:[^\w]*\w+){1,3}[^\w]*[ ](?:&|and|und|et|y|e)[ ][^\w]*(?P<verdict>[^\W\d_]+)")
-"""`Drafted & Accepted`: the verdict counts."""
+_BOTH = re.compile(r"[^\w]*[ ](?:&|and|und|et|y|e)[ ][^\w]*")
 _CHOSEN = re.compile(r"(?P<mark>\*\*|__|\*|_|`)(?P<status>[^*_`]{2,60})(?P=mark)")
 _TAKEN_OVER = re.compile(r"[^。.；;]{0,100}(?<!未)(?:置き換え|置換|取代|替代|代替|替换|대체)(?!方案|案)")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
@@ -83,6 +84,9 @@ def _targets(text: str) -> tuple[tuple[Rel, str], ...]:
 
 
 def _status(text: str) -> Status:
+    badge = _BADGE.search(text)
+    if badge is not None:
+        text = unquote(badge["status"]).replace("_", " ")
     bare = text.lstrip("*_`\"' ")
     phrase = next(find_phrases(bare), None)
     taken_over = _TAKEN_OVER.match(text)
@@ -103,9 +107,12 @@ def _status(text: str) -> Status:
             return "unknown"
         status = STATUS_OF.get(word)
         if status is not None:
-            both = _BOTH.search(label) if status == "proposed" else None
-            verdict = STATUS_OF.get(plain(both["verdict"])) if both is not None else None
-            return verdict if verdict in ("accepted", "rejected") else status
+            after = _after_both(label) if status == "proposed" else None
+            if after is not None:
+                return after
+            if word in ("retired", "obsoleted") and any(rel == "superseded_by" for rel, _ in _targets(text)):
+                return "superseded"
+            return status
         if word not in _QUALIFIERS and index > 0:
             return "unknown"
     return "unknown"
@@ -117,6 +124,15 @@ def _opens_with(text: str, at: int) -> bool:
     return not value_facts and _CLAUSE.search(before) is None
 
 
+def _after_both(text: str) -> Status | None:
+    """Return the last status of `Drafted & Accepted` if it is a verdict."""
+    first, *second = _BOTH.split(text, maxsplit=1)
+    words = second[0].split() if second else []
+    status = STATUS_OF.get(plain(words[0].strip(".,;:*_`"))) if words else None
+    return status if status in ("accepted", "rejected") and len(first.split()) < _FEW_WORDS else None
+
+
+_FEW_WORDS = 4
 _SEPARATOR = re.compile(r"(?<![ \t])[ \t]+(?:[·•][ \t\r\n]+|[-–—|][ \t]+(?=\d{4}-\d\d|\[|legacy_id))|;[ \t\r\n]+")
 _NESTING = {"(": 1, "[": 1, ")": -1, "]": -1}
 _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d(?:-\d\d)?(?![\w-])")
@@ -178,6 +194,9 @@ def _pieces(text: str, span: Span) -> list[Span]:
         depth = max(0, depth + _NESTING.get(char, 0))
         at += 1
     pieces.append(Span(start, span.end))
+    if depth > 0 and len(pieces) == 1 and separators:  # a bracket never closed: separators count after all
+        starts, ends = [span.start, *separators.values()], [*separators, span.end]
+        return [Span(start, end) for start, end in zip(starts, ends, strict=True)]
     return pieces
 
 

@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote
 
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.header import (
+    ROLES,
     Field,
     Header,
     Style,
@@ -28,24 +29,46 @@ from orbit_registry.formats.position import Span, YamlProblemError
 from orbit_registry.formats.untrusted import first_hidden
 
 _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
+_NESTED = re.compile(r"(?:[ ]{2,8}|\t)[*+-][ \t]+(?P<item>[^\r\n]+)")
 _LINE_LEAD = re.compile(r"([ \t]{0,3}(?:[*+-][ \t]{1,4}|>[ \t]{0,3}))?(\*\*)?")
 
 
 def _read_items(header: Header) -> Iterator[Fact]:
     text = header.text
-    for line in header.lines():
+    lines = list(header.lines())
+    for index, line in enumerate(lines):
         bullet = _BULLET.match(text, line.start, line.end)
         for part in split_key_values(text, bullet.end(), line.end) if bullet else ():
-            if (pair := key_value(text, part.start, part.end)) is not None:
-                yield from value_facts(text, pair[0], _without_comment(text, pair[1]), "bullets")
+            pair = key_value(text, part.start, part.end)
+            if pair is None:
+                continue
+            key, span = pair
+            names = tuple(_items_below(text, lines[index + 1 :])) if key in ROLES and span.start == span.end else ()
+            yield from (
+                [Fact(key, "", span, "bullets", names)] if names
+                else value_facts(text, key, _without_comment(text, span), "bullets")
+            )  # fmt: skip
+
+
+def _items_below(text: str, lines: Sequence[Span]) -> Iterator[str]:
+    """Yield the items nested below `* Deciders:`."""
+    for line in lines:
+        match = _NESTED.match(text, line.start, line.end)
+        if match is None:
+            return
+        yield match["item"].strip()
 
 
 def _without_comment(text: str, span: Span) -> Span:
     """Return the value without a trailing `<!-- optional -->`."""
     comment = text.find("<!--", span.start, span.end)
-    return span if comment < 0 else Span(span.start, span.start + len(text[span.start : comment].rstrip(" \t")))
+    end = span.end if comment < 0 else comment
+    while end > span.start and text[end - 1] in " \t":
+        end -= 1
+    return Span(span.start, end)
 
 
+_SHORT = 80
 _OTHER_KEY = re.compile(r"[A-Z][\w.-]*(?:[ ][\w.-]+){0,4}:[ ]")
 """A line with an unknown key: `Implementation Status: verified`."""
 
@@ -55,6 +78,7 @@ def _read_lines(header: Header) -> Iterator[Fact]:
     text = header.text
     current: tuple[str, Span] | None = None
     previous_end = -1
+    is_open = False
     for line in header.lines():
         content = text[line.start : line.end]
         first, *others = split_key_values(text, line.start, line.end)
@@ -68,6 +92,9 @@ def _read_lines(header: Header) -> Iterator[Fact]:
                 more = key_value(text, part.start, part.end)
                 if more is not None:
                     yield from value_facts(text, *more, "line")
+            if pair is None and is_open and (below := _status_alone(text, line.start, line.end)):
+                yield from value_facts(text, "status", below, "line")
+            is_open = pair == ("status", Span(line.end, line.end)) or (is_open and not content.strip())
             opening = next(opening_phrases(text, line.start, line.end), None) if pair is None else None
             if opening is not None and opening.rel == "superseded_by":  # or `This ADR has been superseded by`
                 start = _mark_above(text, line.start)
@@ -78,6 +105,16 @@ def _read_lines(header: Header) -> Iterator[Fact]:
         previous_end = line.end
     if current:
         yield from value_facts(text, *current, "line")
+
+
+def _status_alone(text: str, start: int, end: int) -> Span | None:
+    """Return the span of a line that is little more than a status, below a bare key: `**Status:**`."""
+    bullet = _BULLET.match(text, start, end)
+    content = text[bullet.end() if bullet else start : end].strip()
+    if len(content) > _SHORT or normalise_status(content)[0] == "unknown":
+        return None
+    at = text.index(content, start)
+    return Span(at, at + len(content))
 
 
 def _mark_above(text: str, start: int) -> int:
@@ -128,6 +165,7 @@ _MOST_PATHS, _LONGEST_PATH = 200, 500  # limits of a record's scope
 def _read_front_matter(header: Header) -> Iterator[Fact]:
     if header.in_log:
         return
+    yield from _stage_status(header)
     for field in header.fields:
         key = field_of(field.key)
         if field.key.lower() in ("links", "relations"):
@@ -141,6 +179,15 @@ def _read_front_matter(header: Header) -> Iterator[Fact]:
             yield from _status_value(header.text, field)
         elif key is not None:
             yield Fact(key, field.value, field.span, "front-matter", field.values)
+
+
+def _stage_status(header: Header) -> Iterator[Fact]:
+    """Yield the status in `stage:` if no other key states one: `stage: released`, but not `stage: production`."""
+    if any(field_of(field.key) == "status" for field in header.fields):
+        return
+    for field in header.fields:
+        if field.key.lower() == "stage" and normalise_status(field.value)[0] != "unknown":
+            yield from _status_value(header.text, field)
 
 
 def _status_value(text: str, field: Field) -> Iterator[Fact]:
@@ -264,6 +311,17 @@ def _escaped(value: str) -> str:
     return value.replace("|", "\\|")
 
 
+def _insert_row(header: Header, key: str, value: str) -> tuple[int, str] | None:
+    for fact in _read_table(header):
+        start = header.text.rfind("\n", 0, fact.span.start) + 1
+        end = header.text.find("\n", fact.span.end)
+        row = header.text[start : end if end >= 0 else len(header.text)]
+        if row.count("|") == 3 and end >= 0:
+            newline = "\r\n" if row.endswith("\r") else "\n"
+            return end + 1, f"| {key.capitalize()} | {_escaped(value)} |{newline}"
+    return None
+
+
 _URL = re.compile(r"/badge/status-(?P<status>(?:[^-/?#]|--){1,60})(?P<tail>-[\w]{1,30})?(?=[.?#]|$)", re.IGNORECASE)
 
 
@@ -284,14 +342,15 @@ def _render_badge(fact: Fact, value: str) -> str:
     return _URL.sub(lambda match: f"/badge/status-{encoded}{match['tail'] or ''}", fact.values[0], count=1)
 
 
-TABLE = Style("table", _read_table, lambda _, value: _escaped(value), lambda *_: None)
+TABLE = Style("table", _read_table, lambda _, value: _escaped(value), _insert_row)
 BADGE = Style("badge", _read_badge, _render_badge, lambda *_: None)
 
 
 _DEFINITION = re.compile(r"\[[^\[\]]+\]:[ \t]")
 _BOLD_KEY = re.compile(r"(?:\*\*|__)[^*_:]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)")
-_LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4}(?:\[[xX✓✔]\][ \t]+)?)?")
-_UNTICKED = re.compile(r"[*+-][ \t]{1,4}\[ \]")
+_LINE = re.compile(r"[^\s][^\r\n]*(?<=\S)")
+_LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
+_BOX = re.compile(r"\[(?P<mark>[ xX✓✔])\][ \t]+")
 _KEYS = frozenset({"status", "date", "deciders", "tags"})
 
 
@@ -317,8 +376,7 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
     open_end = -1
     for line in visible_lines(header.document, Span(heading.body.start, end), header.document.hidden):
         content = text[line.start : line.end].strip()
-        is_empty = not content or set(content) <= {"-", "*", "_"} or _UNTICKED.match(content)
-        if is_empty or content.startswith(">") or _DEFINITION.match(content):
+        if not content or content.startswith(">") or set(content) <= {"-", "*", "_"} or _DEFINITION.match(content):
             open_end = -1
             continue
         lead = _LEAD.match(text, line.start, line.end)
@@ -350,9 +408,20 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
     if paragraphs and (cell := _cell(header, paragraphs[0])) is not None:
         yield from read_statement(header.text, cell, "section")
         return
+    if not paragraphs and (quoted := _quoted(header, heading)):
+        yield from read_statement(header.text, quoted, "section")
+        return
+    if not paragraphs and (fenced := list(_fenced(header, heading))):
+        for key, span in fenced:
+            yield from value_facts(header.text, "status_date" if key == "date" else key, span, "section")
+        return
     if not paragraphs:
         end = header.document.lines.ends[header.document.lines.index_of(heading.title.end)]
         yield Fact("status", "", Span(end, end), "section")
+        return
+    ticked = [span for span in paragraphs if _BOX.match(header.text, span.start, span.end)]
+    if ticked:
+        yield from _boxes(header.text, ticked)
         return
     keys = [key_value(header.text, span.start, span.end) for span in paragraphs]
     at = next((index for index, key in enumerate(keys) if key and key[0] == "status"), 0)
@@ -367,6 +436,23 @@ def _cell(header: Header, first: Span) -> Span | None:
     return next((span for span in cells if span and normalise_status(span.of(header.text))[0] != "unknown"), None)
 
 
+def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
+    """Yield the facts of a code block at the start: a known status alone, or `status: …` lines."""
+    text = header.text
+    block = next(iter(within(header.document.code, heading.body, lambda code: code.start)), None)
+    if block is None or text[heading.body.start : block.start].strip():
+        return
+    inside = [Span(*match.span()) for match in _LINE.finditer(text, block.start, block.end)]
+    lines = [span for span in inside if not span.of(text).startswith(("```", "~~~"))]
+    if len(lines) == 1 and normalise_status(lines[0].of(text))[0] != "unknown":
+        yield "status", lines[0]
+        return
+    for span in lines:
+        for part in split_key_values(text, span.start, span.end):
+            if (pair := key_value(text, part.start, part.end)) is not None and pair[0] in _KEYS:
+                yield pair
+
+
 def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterator[Fact]:
     for span in paragraphs:
         pair = key_value(header.text, span.start, span.end)
@@ -379,6 +465,27 @@ def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterato
             while start > first.end and header.text[start - 1] in "\r\n \t":
                 start -= 1
             yield Fact("superseding", span.of(header.text), Span(max(start, first.end), span.end), "section")
+
+
+def _quoted(header: Header, heading: Heading) -> Span | None:
+    quotes = []
+    for line in visible_lines(header.document, heading.body, header.document.hidden):
+        content = header.text[line.start : line.end].rstrip()
+        start = line.start + len(content) - len(content.lstrip("> \t"))
+        span = Span(start, line.start + len(content))
+        if not NOTICE.match(content) and normalise_status(span.of(header.text))[0] != "unknown":
+            quotes.append(span)
+    return quotes[0] if len(quotes) == 1 else None
+
+
+def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
+    """Yield the status whose box is ticked: `- [ ] Proposed`, `- [x] Accepted`; several, or none, are no status."""
+    ticked = [match for span in boxes if (match := _BOX.match(text, span.start, span.end)) and match["mark"] != " "]
+    if len(ticked) == 1:
+        span = next(span for span in boxes if span.start == ticked[0].start())
+        yield from read_statement(text, Span(ticked[0].end(), span.end), "section")
+    else:
+        yield Fact("status", "", Span(boxes[0].start, boxes[0].start), "section")
 
 
 def _render_section(fact: Fact, value: str) -> str:

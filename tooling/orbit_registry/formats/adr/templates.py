@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 
 from orbit_registry.formats.adr.header import read_fields, scalar
-from orbit_registry.formats.adr.headings import heading_value
+from orbit_registry.formats.adr.headings import fields_span, heading_value
 from orbit_registry.formats.adr.model import AdrDocument, Section
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.status_line import read_statement
@@ -100,14 +100,14 @@ def _literal(text: str) -> str:
 
 
 def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
-    span = document.front_matter
+    span = fields_span(document)
     text = document.text
     fields = read_fields(text, span) if span is not None else ()
     if not fields:
         return ""
     lines: list[str] = []
     for field in fields:
-        key = field_of(field.key)
+        key = "status" if field.span == entry.status_span else field_of(field.key)  # `stage:` may state it
         head = text[field.line.start : field.span.start].rstrip(" ")
         raw = field.span.of(text)
         if key == "number":
@@ -125,6 +125,8 @@ def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
             lines.append(_literal(f"{head} {raw}".rstrip()))
         elif key is None and _same_number(field.value, entry):
             lines.append(f"{head} {'$number' if field.value == entry.number else '$order'}")
+    if document.front_matter is None:  # a code block
+        return newline.join([text[document.content_start : fields[0].line.start].rstrip(), *lines, "```", "", ""])
     return newline.join(["---", *lines, "---", "", ""])
 
 
@@ -135,7 +137,8 @@ def _same_number(value: str, entry: AdrDocument) -> bool:
 
 def _heading(text: str, entry: AdrDocument) -> str:
     if entry.heading_span is None:
-        return "# $title"
+        is_below_code = entry.sections and entry.sections[0].key == "metadata" and entry.format == "front-matter"
+        return "" if is_below_code else "# $title"
     edits = [
         (span, name or ("$number" if span.of(text) == entry.number else "$order"))
         for spans, name in ((entry.number_spans, ""), (entry.title_spans, "$title"))
@@ -146,7 +149,13 @@ def _heading(text: str, entry: AdrDocument) -> str:
         anchor = text.find("{", max(span.end for span, _ in edits)) if edits else -1
         if anchor >= 0:
             edits.append((Span(anchor, entry.heading_span.end), ""))
-    return _edited(text, entry.heading_span, edits).rstrip()
+    below = any(entry.heading_span.end <= span.start < span.end for span in entry.title_spans)
+    newline = newline_of(text)
+    heading = _edited(text, entry.heading_span, edits).rstrip()
+    if not below:
+        return heading
+    between = text[entry.heading_span.end : entry.title_spans[-1].start].strip()  # `## Title`, or nothing
+    return (newline * 2).join(part for part in (heading, _literal(between), "$title") if part)
 
 
 def _header(document: Document, entry: AdrDocument) -> Iterator[str]:

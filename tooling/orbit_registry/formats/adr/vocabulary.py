@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import Status
@@ -86,8 +86,16 @@ class Language:
         translated = self.superseded_by if by else self.statuses.get(english.lower(), "")
         if not translated or english.lower() not in _ENGLISH_STATUSES:
             return status
+        translated = _feminine(translated) if word.lower().endswith(("a", "ée")) else translated
         cased = translated if raw[:1].islower() else translated[:1].upper() + translated[1:]
         return f"{cased} {successor}" if by else cased
+
+
+def _feminine(called: str) -> str:
+    """Return a Romance participle in the feminine: `rechazada`, `rejetée par`."""
+    word, space, remainder = called.partition(" ")
+    word = f"{word[:-1]}a" if word.endswith("o") else f"{word}e" if word.endswith("é") else word
+    return f"{word}{space}{remainder}"
 
 
 @cache
@@ -128,6 +136,8 @@ def language_of_status(raw: str, key: str, headings: Iterable[str]) -> Language 
     return next((some[0] for some in (by_key, candidates) if len(some) == 1), None)
 
 
+Order = Literal["day", "month"]  # which number comes first in a date
+
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
 _OF = r"(?:\.?,?[ -](?:de |del |of )?)"
 _DATES = tuple(
@@ -147,6 +157,7 @@ _DATES = tuple(
     )
 )
 
+_SLASHED = re.compile(r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])")
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")  # Python also reads a week: `2026-W14-1`
 _MARKS = "*_`{}[]()<>\"' \t\r\n"  # characters around a date
 
@@ -160,9 +171,35 @@ def is_iso_date(text: str) -> bool:
     return _ISO_DATE.fullmatch(text) is not None
 
 
-def read_date(text: str) -> str | None:
-    """Return the ISO date, or month, at the start of a text; `03/04/2026` is none: countries read it differently."""
-    text = text.strip(_MARKS)
+def read_date(text: str, order: Order | None = None) -> str | None:
+    """Return the ISO date, or month, at the start of a text; `03/04/2026` needs an `order`, `17/04/2026` does not."""
+    bare = text.strip(_MARKS)
+    if (parsed := _read(bare)) is not None:
+        return parsed
+    slashed = _SLASHED.match(bare) if order is not None else None
+    if slashed is None:
+        return None
+    month, day = ("second", "first") if order == "day" else ("first", "second")
+    iso = f"{slashed['year']}-{slashed[month]:0>2}-{slashed[day]:0>2}"
+    return iso if is_iso_date(iso) else None
+
+
+def is_of_two_orders(text: str) -> bool:
+    """Say whether a text begins with a date whose day and month can be swapped."""
+    return read_date(text) is None and read_date(text, "day") is not None and read_date(text, "month") is not None
+
+
+def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
+    """Return the order of dates in each folder that agrees on one, from pairs of folder and date."""
+    orders: dict[str, set[Order]] = {}
+    for folder, date in dates:
+        slashed = _SLASHED.match(date.strip(_MARKS))
+        if slashed is not None and read_date(date) and int(slashed["first"]) != int(slashed["second"]):
+            orders.setdefault(folder, set()).add("day" if int(slashed["first"]) > 12 else "month")
+    return {folder: next(iter(folder_orders)) for folder, folder_orders in orders.items() if len(folder_orders) == 1}
+
+
+def _read(text: str) -> str | None:
     if match := _DATE.match(text):
         return match.group() if is_iso_date(match.group()) else None
     parts = next((match.groupdict() for form in _DATES if (match := form.match(text))), None)

@@ -137,6 +137,7 @@ _DATED_STATUS = re.compile(
 """`2020-04-22 proposed`, `Proposed (2020-04-22)`: the date is the decision's, and stays."""
 _MORE = re.compile(r"[\d,.;:(—–]\s*\S|\n.*\S[ \t]+\S")
 _LEAD = re.compile(r"(?P<item>(?:[ \t]*[-*+][ \t]+)?)[ \t]*[*_`]*")
+_BOX = re.compile(r"(?m)^(?P<lead>[ \t]*[-*+][ \t]+)\[(?P<mark>[ xX✓✔])\][ \t]+(?P<label>\S.*?)[ \t]*(?=\r?$)")
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>&#~!])")
 _SIGN = re.compile(r"([!-/:-@\[-`{-~])")
 _FIRST_SIGN = re.compile(r"\A([^!-/:-@\[-`{-~]*)([!-/:-@\[-`{-~])")
@@ -160,6 +161,8 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
             return _splice(text, [(Span(at, at), line), *((span, "") for span in removed)])
         replacement = text[around.start : at] + line.rstrip()  # the new line takes the place of the one that goes
         return _splice(text, [(span, replacement if span == around else "") for span in removed])
+    if boxes := _boxes(text, entry, fact):
+        return _splice(text, _ticks(text, boxes, status))
     dated = _DATED_STATUS.fullmatch(fact.raw)
     if (above := _line_above(text, entry, fact, dated)) is not None:
         is_stated = normalise_status(fact.raw)[0] == normalise_status(status)[0]
@@ -176,7 +179,26 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
         edits.append((other.span, _STYLE_OF[other.style].render(other, _with_case_of(status, capital=capital))))
     changed = [span for span, _ in edits]
     apart = [span for span in removed if all(span.end <= other.start or other.end <= span.start for other in changed)]
+    apart += [span for span in _stated_again(text, entry, fact, value) if span not in apart]
     return _splice(text, [*edits, *((span, "") for span in apart)])
+
+
+def _stated_again(text: str, entry: AdrDocument, fact: Fact, value: str) -> Iterator[Span]:
+    """Yield the lines right below a status that would repeat the new one: `Accepted` below `Proposed`."""
+    word = re.escape(value.strip("*_` "))
+    lead = _LEAD.match(text, text.rfind("\n", 0, fact.span.start) + 1)
+    item = r"[-*+][ \t]+" if lead and lead["item"] else ""
+    # A line below other text, or a list below a paragraph, belongs to a history.
+    again = rf"(?im)[^\n]*?(?<=\S)((?:\s*\n[ \t]*{item}[*_`]*{word}[*_`]*\.?[ \t]*(?=\r?$))+)"
+    section = _section_of(entry, fact) if word else None
+    if section and (match := re.compile(again).match(text, fact.span.end, section.end)):
+        yield Span(*match.span(1))
+
+
+def _section_of(entry: AdrDocument, fact: Fact) -> Span | None:
+    """Return the body of the section that states the status."""
+    bodies = (section.body for section in entry.sections if fact.style == "section")
+    return next((body for body in bodies if body.start <= fact.span.start <= body.end), None)
 
 
 def _line_above(text: str, entry: AdrDocument, fact: Fact, dated: re.Match[str] | None) -> str | None:
@@ -189,6 +211,27 @@ def _line_above(text: str, entry: AdrDocument, fact: Fact, dated: re.Match[str] 
     is_history = dated is not None and any(dated.group(1, 3)) and len(stated_statuses(entry.facts, "section")) > 1
     says_more = dated is None and _MORE.search(fact.raw)
     return f"{lead['item']}\0{newline_of(text) * (1 if lead['item'] else 2)}" if is_history or says_more else None
+
+
+def _boxes(text: str, entry: AdrDocument, fact: Fact) -> list[re.Match[str]]:
+    """Return the lines with boxes to tick in the section of the status, if one of them states it."""
+    body = _section_of(entry, fact)
+    boxes = list(_BOX.finditer(text, body.start, body.end)) if body else []
+    return boxes if any(box.start() <= fact.span.start <= box.end() for box in boxes) else []
+
+
+def _ticks(text: str, boxes: Sequence[re.Match[str]], status: str) -> Iterator[tuple[Span, str]]:
+    """Yield the edits that tick the box of a status alone; one that has no box gets a new line."""
+    line = _with_case_of(status, capital=boxes[-1]["label"][:1].isupper())
+    chosen = next((box for box in boxes if normalise_status(box["label"])[0] == normalise_status(status)[0]), None)
+    for box in boxes:
+        if (box["mark"] != " ") != (box is chosen):
+            yield Span(*box.span("mark")), "x" if box is chosen else " "
+    if chosen is None:
+        last = next((box for box in boxes if box["mark"] != " "), boxes[0])
+        yield Span(last.end(), last.end()), f"{newline_of(text)}{last['lead']}[x] {line}"
+    elif " " in status:  # names the successor
+        yield Span(*chosen.span("label")), line
 
 
 def successor_field(text: str, entry: AdrDocument) -> tuple[str, str] | None:
