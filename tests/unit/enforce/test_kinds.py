@@ -235,7 +235,7 @@ PLACES: dict[str, tuple[dict[str, Any], str, str]] = {
     "poetry": ({"dependency": {"of": ["os"]}}, "pyproject.toml",
                "[tool.poetry]\nname = 'os'\n[tool.poetry.group.dev.dependencies]\n'os' = '1'"),
     "npm": ({"dependency": {"of": ["os"]}}, "package.json",
-            '{"name": "x", "scripts": {"os": "os"}, "dependencies": {"os": "1"}}'),
+            '{"name": "x", "scripts": {"os": "os"}, "a": {"dependencies": {"os": 1}}, "dependencies": {"os": "1"}}'),
 }  # fmt: skip
 
 

@@ -99,6 +99,15 @@ def test_of_equal_lines_the_added_one_is_new(project: Path) -> None:
     assert places(check(project, against="main")) == ["src/twice.py:3:1"]
 
 
+def test_a_line_that_a_long_file_repeats_is_old(project: Path) -> None:
+    """From 200 lines on, difflib takes a line that is often there for noise, unless it is told not to."""
+    lines = "".join(f"print(1)\nx = {number}\n" for number in range(150))
+    write(project, "src/long.py", lines)
+    commit(project, "Repeat")
+    write(project, "src/long.py", lines.replace("x = 7", "y = 7") + "print(1)\n")
+    assert places(check(project, against="main")) == ["src/long.py:301:1"]
+
+
 def test_the_lines_that_a_change_adds_to_a_long_file_take_little_time(project: Path) -> None:
     write(project, "src/long.py", "print(1)\n" * 20_000)
     commit(project, "Repeat")
@@ -106,6 +115,15 @@ def test_the_lines_that_a_change_adds_to_a_long_file_take_little_time(project: P
     start = time.process_time()
     assert places(check(project, against="main")) == ["src/long.py:20002:1"]
     assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize("name", ["*.py", ":(top)x.py", "ä b.py"])
+def test_the_added_line_of_a_file_with_a_strange_name_is_new(name: str, project: Path) -> None:
+    write(project, f"sub/{name}", "print(1)\n")
+    write(project, "sub/other.py", "print(1)\nprint(1)\n")
+    commit(project, "One")
+    write(project, f"sub/{name}", "print(1)\nx = 1\nprint(1)\n")
+    assert places(check(project, against="main")) == [f"sub/{name}:3:1"]
 
 
 def test_against_a_base_an_old_allowance_that_allows_nothing_is_old(project: Path) -> None:
@@ -196,6 +214,14 @@ def test_a_check_that_is_dropped_with_the_file_that_it_needs_is_noticed(project:
     ]
 
 
+def test_a_wrong_name_of_a_source_at_the_base_can_be_corrected(project: Path) -> None:
+    configure(project, "extends: [{name: [a], from: ../org}]\n")
+    commit(project, "Extend")
+    config = project / ".orbit/config.yaml"
+    config.write_text(config.read_text("utf-8").replace("[a]", "a"), "utf-8")
+    assert places(check(project, against="HEAD")) == []
+
+
 def test_stale_evidence_that_the_change_writes_lowers_no_level(project: Path) -> None:
     path = ".orbit/enforcement.yaml"
     entry = {"relevant": 1, "edited_away": 0, "kept": []}
@@ -217,6 +243,22 @@ def test_an_invalid_check_can_be_corrected(fields: dict[str, Any], project: Path
     commit(project, "An invalid check")
     decide(project, NO_PRINT)
     assert check(project, against="HEAD").ok
+
+
+def test_an_added_line_is_no_header(project: Path) -> None:
+    text = "a = 1\n" * 20
+    write(project, "src/new.py", text)
+    commit(project, "A file")
+    write(project, "src/new.py", "x = 1\n++ b/zzz\n" + text + "print(1)\n")
+    assert places(check(project, against="HEAD")) == ["src/new.py:23:1"]
+
+
+def test_attributes_hide_no_line(project: Path) -> None:
+    write(project, "src/twice.py", "print(1)\n")
+    commit(project, "One")
+    write(project, ".gitattributes", "*.py -diff\n")
+    write(project, "src/twice.py", "print(1)\nx = 1\nprint(1)\n")
+    assert places(check(project, against="main")) == ["src/twice.py:3:1"]
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\1"], ids=["empty", "binary"])

@@ -1,7 +1,8 @@
-"""What a change does to the files that checks look at: their names and texts before it."""
+"""What a change does to the files that checks look at: those before it, and the lines that it adds."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,9 @@ from functools import cached_property
 from orbit_registry.enforce.kind import FILE_LIMIT, Tree, decoded
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT
+
+_DIFF = ["--no-color", "--no-ext-diff", "--no-textconv", "-a", "--ignore-cr-at-eol", "-U0", "--inter-hunk-context=0"]
+_ADDED = re.compile(rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)  # other lines start with a sign or a letter
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,14 @@ class Change:
         unchanged = (path for path in tree.paths if path not in self.earlier)
         paths = [*unchanged, *(path for path in self.before if not path.startswith(f"{ORBIT}/"))]
         return Tree(paths, lambda path: self.texts[path] if path in self.texts else tree.text(path))
+
+    def added_lines(self, path: str, text: str) -> set[int]:
+        """Return the numbers of the lines of a file that it did not have before."""
+        if not (before := self.earlier[path]):
+            return set(range(1, text.count("\n") + 2))
+        hunks = self.git.run("diff", *_DIFF, f"{self.base}:{self.git.prefix}{before}", "--", f":(literal){path}")
+        rows = ((int(first), int(count or 1)) for first, count in _ADDED.findall(hunks))
+        return {line for first, count in rows for line in range(first, first + count)}
 
 
 def change_since(git: Git, base: str, untracked: Sequence[str] = ()) -> Change:

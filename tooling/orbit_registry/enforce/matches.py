@@ -131,23 +131,17 @@ class Side:
             return True
 
 
-def new_breaks(rows: Sequence[Break], before: Sequence[Break], earlier: Mapping[str, str]) -> list[Break]:
-    """Return the rows that were not there before; `earlier` has the names of files before the change.
+def new_breaks(rows: list[Break], before: Iterable[Break], is_added: Callable[[Break], bool]) -> list[Break]:
+    """Return the rows that were not there before.
 
-    Equal ones count as moved as often as they were there before. Of the others, the last of those that their file has
-    more of than before are new.
+    Equal ones count as moved as often as they were there before; of the others the added ones are new.
     """
-    rest = Counter(row.key for row in rows)
+    counts = Counter(row.key for row in rows)
+    rest = Counter(counts)
     rest.subtract(row.key for row in before)
-    places = Counter((row.path, row.key) for row in before)
-    added: list[Break] = []
-    moved: list[Break] = []
-    for row in rows:
-        place = earlier.get(row.path, row.path), row.key
-        (moved if places[place] > 0 else added).append(row)
-        places[place] -= 1
+    rows.sort(key=lambda row: 0 < rest[row.key] < counts[row.key] and not is_added(row))
     new = []
-    for row in reversed(moved + added):
+    for row in rows:
         if rest[row.key] > 0:
             rest[row.key] -= 1
             new.append(row)

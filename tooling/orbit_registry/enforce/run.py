@@ -25,7 +25,7 @@ from orbit_registry.formats.yaml import load
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import count_matches
-from orbit_registry.repository.codec import data_in
+from orbit_registry.repository.codec import data_in, list_in
 from orbit_registry.repository.inherited import namespaced, source_of
 from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import inside, read_bytes, read_text, walk
@@ -176,6 +176,8 @@ class Run:
     """The files to read, without the cache; else those of the change, or all."""
     needed: set[tuple[str, Allow]] = field(default_factory=set)
     """The allowances that allow something, each with its file."""
+    added: dict[str, set[int]] = field(default_factory=dict)
+    """The lines that the change adds, by file."""
 
     def breaks(self) -> Iterator[tuple[DecisionCheck, list[Break]]]:
         """Yield each check with what breaks it, and did not before the change; what can't be run is reported."""
@@ -187,7 +189,7 @@ class Run:
                 self.needed.update((row.path, row.allow) for row in rows if row.allow)
                 self._fall_back(check, rows)
                 if rows and self._before is not None and not check.is_reference:
-                    rows = new_breaks(rows, [*self._before.breaks(check)], self._side.earlier)
+                    rows = new_breaks(rows, self._before.breaks(check), self._is_added)
             except NotRunError as error:
                 self.report.add(check, "ORB1004", f"{name} is not run: {error}")
             else:
@@ -303,6 +305,13 @@ class Run:
             self.report.add(check, "ORB1010", message + "it counts as advice", hint=hint)
             check.counts_as_advice = True
 
+    def _is_added(self, row: Break) -> bool:
+        if row.match is None or self.change is None:
+            return True
+        if row.path not in self.added:
+            self.added[row.path] = self.change.added_lines(row.path, self.tree.text(row.path) or "")
+        return not self.added[row.path].isdisjoint(range(row.match.line, row.match.end_line + 1))
+
     def _add_unused(self, path: str, allow: Allow) -> None:
         names = self._side.readers[path]
         check = next((self.checks[name] for name in names if allow.is_for(name)), None)
@@ -326,6 +335,7 @@ def _at_base(workspace: Workspace, records: Sequence[Record], change: Change) ->
     """
     by_uid = {record.uid: record for record in records}
     paths = [path for path in change.before if path.startswith(f"{ORBIT}/")]
+    paths += _copies_left(workspace, change) if CONFIG in paths else []
     for path, content in change.contents(paths).items():
         source = source_of(path)
         home = f"{INHERITED}/{source}/" if source else f"{ORBIT}/"
@@ -340,6 +350,15 @@ def _at_base(workspace: Workspace, records: Sequence[Record], change: Change) ->
             yield from checks_of(Record(kind, {**data, "id": current.id}, current.path) if current else earlier)
 
 
+def _copies_left(workspace: Workspace, change: Change) -> list[str]:
+    """Return the copies, in the commit that a change starts from, of sources that it takes out of `extends`."""
+    text = change.contents([CONFIG]).get(CONFIG, b"").decode("utf-8", "replace")
+    entries = [entry for entry in list_in(data_in(text) or {}, "extends") if isinstance(entry, Mapping)]
+    gone = {str(entry.get("name")) for entry in entries}.difference(entry.name for entry in workspace.config.extends)
+    paths = workspace.git.files_at(change.base, INHERITED) if gone else {}
+    return [path for path in paths if source_of(path) in gone]
+
+
 def _add_weakened(run: Run, change: Change, before: Iterable[DecisionCheck]) -> None:
     """Add the checks that found something in the changed files before the change weakened them."""
     order, report = list(Severity), run.report
@@ -348,8 +367,9 @@ def _add_weakened(run: Run, change: Change, before: Iterable[DecisionCheck]) -> 
     checks = _runnable((check for check in before if check.must == "not" and not check.is_reference), scratch)
     for check, rows in Run(checks, run.tree, scratch, run.evidence, change, change.earlier).breaks():
         for path, row in {row.path or check.record.path: row for row in reversed(rows)}.items():
-            home = CONFIG if source_of(path) else path  # where findings about copies are reported
-            if reported.get((check.name, home), len(order)) > order.index(LEVELS[check.level]):
+            if reported.get((check.name, CONFIG if source_of(path) else path), len(order)) > order.index(
+                LEVELS[check.level]
+            ):
                 place = f"{path}:{row.match.line}" if row.match else path
                 message = f"this change weakens {check.name} and breaks it at {place}"
                 hint = "leave the check unchanged, or weaken it in a separate change"

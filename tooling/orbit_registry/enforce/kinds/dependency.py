@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -21,25 +22,43 @@ def _make(fields: Fields, must: str) -> Finder:
     globs = [parse(_plain(text)) for text in fields.get("of") or fields["only"]]
 
     def find(path: str, text: str) -> Iterator[Match]:
-        ends: dict[tuple[str, str], int] = {}
+        offset = 0
+        keys = _keys_by_table(path, text)
         for name, spelling, table in _names(path, text):
-            start = _start_of(spelling, table, text, ends.get((table, spelling), 0))
-            ends[table, spelling] = start + len(spelling)
+            if starts := keys[table, spelling]:
+                start = starts.popleft()
+            else:
+                start = text.find(spelling, offset)
+                offset = start = start if start >= 0 else max(text.find(spelling), 0)
             if any(_is_named(glob, _plain(name)) for glob in globs) == ("of" in fields):
                 yield match_at(text, start, start + len(spelling))._replace(text=name, lines=_plain(name))
 
     return Finder(find, lambda path: _reader(path) is not None)
 
 
-def _start_of(spelling: str, table: str, text: str, after: int) -> int:
-    """Return where a manifest has the text of a name: as a key behind the name of its table, else anywhere."""
-    if table:
-        head = re.search(rf"(?<![\w-]){table}(?![\w-])", text)
-        key = re.compile(rf"(?<![\w-]){re.escape(spelling)}[\"']?[ \t]*[=.:\]]")
-        if match := key.search(text, max(after, head.end() if head else 0)):
-            return match.start()
-    start = text.find(spelling, after)
-    return start if start >= 0 else max(text.find(spelling), 0)
+_TOML_KEY = re.compile(r"""(?m)^[ \t]*(?:\[\[?(?P<table>[^\]\n]*)\]|(?P<key>"[^"\n]+"|'[^'\n]+'|[\w-]+)[ \t]*[.=])""")
+_JSON_KEY = re.compile(r'(?P<text>"(?:\\.|[^"\\])*")(?P<colon>\s*:)?|[{}]')
+
+
+def _keys_by_table(path: str, text: str) -> defaultdict[tuple[str, str], deque[int]]:
+    """Return where a TOML or JSON manifest has the keys of its tables, by the last word of a table and the key."""
+    keys: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
+    table, depth = "", 0
+    if path.lower().endswith(".toml"):
+        for match in _TOML_KEY.finditer(text):
+            if match["table"] is None:
+                keys[table, match["key"].strip("\"'")].append(match.start("key"))
+                continue
+            above, _, table = match["table"].strip().rpartition(".")
+            keys[above.rpartition(".")[2], table.strip("\"'")].append(match.end() - 1 - len(table))
+    elif path.lower().endswith(".json"):
+        for match in _JSON_KEY.finditer(text):
+            depth += (match[0] == "{") - (match[0] == "}")
+            if match["colon"] and depth == 1:
+                table = match["text"][1:-1]
+            elif match["colon"] and depth == 2:
+                keys[table, match["text"]].append(match.start())
+    return keys
 
 
 def _is_named(glob: Glob, name: str) -> bool:
