@@ -156,7 +156,11 @@ def test_a_compaction_changes_no_answer_and_deletes_what_was_replaced(
     push(shop, lake)
     orbit(shop, "fleet", "remove", lake, "bank", "--yes")
     before = ask(lake, ANSWERS)
+    killed = tmp_path / "data/votes/bucket=00/shop.killed.parquet"
+    killed.write_bytes(b"")
+    os.utime(killed, (1, 1))
     orbit(shop, "fleet", "compact", lake, "--grace", "0")
+    assert not killed.exists()
     assert ask(lake, ANSWERS) == before
     with duckdb.connect() as connection:
         files = list(map(str, (tmp_path / "data").rglob("*.parquet")))
@@ -196,6 +200,33 @@ def test_a_push_adds_columns_that_an_older_version_lacks(make_repository: MakeRe
     push(shop, lake, "--force")
     orbit(shop, "fleet", "compact", lake, "--grace", "0")
     assert [row["title"] for row in ask(lake, STATE)] == ["Use PostgreSQL", "Close the database when a test ends"]
+
+
+@extension
+def test_of_two_lakes_none_takes_the_folder_of_the_other(make_repository: MakeRepository, tmp_path: Path) -> None:
+    shop, folder, first = make_repository("shop"), tmp_path / "folder", f"ducklake:{tmp_path}/a.db"
+    push(shop, folder)
+    push(shop, first)
+    for data in (folder, tmp_path / "a.db.files"):
+        assert "--data" in orbit(shop, "fleet", "push", f"ducklake:{tmp_path}/b.db", "--data", str(data), code=1)
+    assert "ducklake.json" in orbit(shop, "fleet", "push", str(tmp_path / "a.db.files"), code=1)
+
+
+@extension
+def test_a_compaction_keeps_the_files_of_a_lake_that_came_later(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
+    shop, lake = make_repository("shop"), f"ducklake:{tmp_path}/lake.db"
+    push(shop, lake)
+    files = tmp_path / "lake.db.files"
+    (files / "ducklake.json").write_text('{"catalogue": "another"}', "utf-8")
+    unknown = files / "votes/bucket=00/shop.unknown.parquet"
+    unknown.parent.mkdir(parents=True)
+    unknown.write_bytes(b"")
+    os.utime(unknown, (1, 1))
+    orbit(shop, "fleet", "compact", lake, "--grace", "0")
+    assert unknown.exists()
+    assert "another lake" in orbit(shop, "fleet", "push", lake, "--force", code=1)
 
 
 @extension

@@ -109,9 +109,23 @@ def _compact_catalogue(lake: DuckLake, grace_hours: float, dry_run: bool) -> Com
     options = f"'lake', older_than => '{before.isoformat()}', dry_run => {dry_run}"
     _count(lake, "count(*)", f"expire_snapshots({options})")
     removed = _count(lake, "count(*)", f"cleanup_old_files({options})")
+    uncommitted = _uncommitted(lake, datetime.now(UTC) - timedelta(hours=max(grace_hours, PUSH_HOURS)))
+    if not dry_run:
+        lake.store.remove(uncommitted)
     repositories = sum(not push.removed for push in bucket.heads.values())
     done = (int(replaced > 0), int(not replaced), replaced, repositories)
-    return CompactResult(*done, written, removed)
+    return CompactResult(*done, written, removed + len(uncommitted))
+
+
+def _uncommitted(lake: DuckLake, before: datetime) -> list[str]:
+    """Return the files of pushes that were killed before they added them to the catalogue."""
+    if not lake.owns_files():
+        return []
+    times = {name: time for table in TABLES for name, time in lake.store.times(table).items()}
+    tables = (f"__ducklake_metadata_lake.ducklake_{table}" for table in ("data_file", "files_scheduled_for_deletion"))
+    select = " UNION ALL ".join(f"SELECT parse_filename(path) FROM {table}" for table in tables)
+    committed = {name for (name,) in lake.retried(lambda: lake.connection.execute(select).fetchall())}
+    return [name for name, time in times.items() if time < before and name.rsplit("/", 1)[1] not in committed]
 
 
 def _count(lake: DuckLake, column: str, function: str) -> int:

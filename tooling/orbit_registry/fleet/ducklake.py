@@ -7,6 +7,7 @@ push, of which the newest of a repository counts. A push only adds: a deletion c
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 import re
 import time
@@ -15,9 +16,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from orbit_registry.errors import LakeError, LockTimeoutError, UsageError
+from orbit_registry.errors import LakeError, LockTimeoutError, RefusedError, UsageError
 from orbit_registry.fleet.database import HEADS, ROW_GROUP
-from orbit_registry.fleet.lake import TABLES, TABLES_SQL, Bucket, Lake, Push
+from orbit_registry.fleet.lake import MARK, TABLES, TABLES_SQL, Bucket, Lake, Push
 from orbit_registry.fleet.store import Store
 from orbit_registry.snapshot.export import OFFLINE, duckdb, quoted
 from orbit_registry.snapshot.query import MEMORY
@@ -47,6 +48,7 @@ _PLACEHOLDER = re.compile(r"\{(?=(?:AUTHOR|COMMIT_[A-Z_]+|DATA_PATH|METADATA_[A-
 OPTIONS = {"parquet_compression": "zstd", "parquet_row_group_size": ROW_GROUP}  # of files that are merged
 _COLUMNS = tuple(field.name for field in fields(Push) if field.name not in ("rows", "files"))
 PUSHES = "lake_pushes"
+CLAIM = "ducklake.json"  # names the catalogue that a folder of files belongs to
 NEWEST = "FROM lake.lake_pushes QUALIFY row_number() OVER (PARTITION BY repository ORDER BY sequence DESC) = 1"
 
 
@@ -101,11 +103,14 @@ class DuckLake(Lake):
             raise UsageError(f"the files of {self.address} are in {self.store.path('')}", hint="leave out --data")
         if not self.store.is_local:
             self.connection.register_filesystem(self.store.files)
+        if self.is_new:
+            self._refuse_used_folder()
         if create:
             self.connection.execute(TABLES_SQL.read_text("utf-8") + HEADS.replace("lake_heads", PUSHES))
             if self.is_new:
                 self.retried(lambda: self._attach(f"DATA_PATH {quoted(self.store.path(''))}"))
                 self.is_new = False
+            self._claim()
             if self._missing_columns():
                 with self.turn():
                     self.transaction(self._add_columns)
@@ -114,6 +119,38 @@ class DuckLake(Lake):
         """Close the connection, and let others write."""
         self.connection.close()
         self._lock.close()
+
+    def _refuse_used_folder(self) -> None:
+        """Raise where a new catalogue's folder has files, unless a push at the same time has made the catalogue."""
+        name = self.store.foreign_file()
+        self.is_new = not (name == CLAIM and self._attached())
+        if self.is_new and name is not None:
+            message = f"{self.store.path('')} has {name}, and is no folder for the files of a new lake"
+            raise RefusedError(message, hint="name an empty folder, or one that does not exist yet: --data")
+
+    def _claim(self) -> None:
+        """Note in the folder of the files that they are this catalogue's."""
+        if self.owns_files():
+            return
+        if self.store.foreign_file() is None:
+            text = json.dumps({"format": "orbit-ducklake", "catalogue": self._id()})
+            self.store.create(CLAIM, text.encode())
+        if self.store.read([CLAIM, MARK]) and not self.owns_files():
+            message = f"{self.store.path('')} has the files of another lake"
+            raise RefusedError(message, hint="remove this catalogue, and make a new one with another --data")
+
+    def owns_files(self) -> bool:
+        """Say whether all files in the folder are this lake's."""
+        marks = self.store.read([CLAIM, MARK])
+        try:
+            return MARK not in marks and json.loads(marks[CLAIM])["catalogue"] == self._id()
+        except (KeyError, TypeError, ValueError):
+            return False
+
+    def _id(self) -> str:
+        """Return what DuckLake calls this catalogue and no other."""
+        name = "SELECT schema_uuid FROM __ducklake_metadata_lake.ducklake_schema ORDER BY schema_id LIMIT 1"
+        return str(self.retried(lambda: self.connection.execute(name).fetchall())[0][0])
 
     def stored(self, line: str) -> str:
         """Return a row with a space in words that DuckLake would replace, such as `{ DATA_PATH}`."""
