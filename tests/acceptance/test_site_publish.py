@@ -311,6 +311,7 @@ def test_a_withheld_name_in_disguise_is_on_no_page(root: Path, tmp_path: Path) -
     build(root, tmp_path / "site", snapshot=False)
     tree = (tmp_path / "site/index.html").read_text("utf-8").replace("\u00ad", "").replace("\u200b", "")
     text = re.sub(r"<[^>]+>|&shy;", "", tree)
+    assert "https://example.org/k" in tree
     assert not [word for word in ("9zzzz", "ADR-0006", "Redis", "falcon") if word in text]
     assert leaks(tmp_path / "site") == []
 

@@ -50,29 +50,28 @@ def test_a_name_that_stays_wins_where_it_is_longer() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "redacted"),
     [
-        *(
-            "L&#45;c2d75",
-            "L-c2d&#55;5",
-            "L-c2d&#x37;5",
-            "Red&#115;tone",
-            "Red&shy;stone",
-            "Red%73tone",
-            "R&#x65;dstone",
-        ),
-        *("Red\u00adstone", "Red\u200bstone", "Red&ZeroWidthSpace;stone", "Red\u2060sto\ufeffne", "Red<!-- -->stone"),
-        *("Acquire&nbsp;Vulcan&nbsp;Robotics", "Acquire&#160;Vul&shy;can&#xA0;Robotics", "Red**ston**e"),
-        *("Acquire **Vul**can Robotics", "Acquire [Vulcan](https://example.org/a_(b)) Robotics", "<b>L</b>-c2d75"),
-        *("Red<span title='x'>sto</span>ne", "[Acquire Vulcan](https://a.example/b) Robotics"),
-        "<a href='/x'>Acquire <b>Vulcan</b></a> Robotics",
+        *((f"see {name}, then", f"see {MASK}, then") for name in (
+            *("L&#45;c2d75", "L-c2d&#55;5", "L-c2d&#x37;5", "Red&#115;tone", "Red&shy;stone", "Red%73tone"),
+            *("Red\u00adstone", "Red\u200bstone", "Red&ZeroWidthSpace;stone", "Red\u2060sto\ufeffne", "R&#x65;dstone"),
+            *("Acquire&nbsp;Vulcan&nbsp;Robotics", "Acquire&#160;Vul&shy;can&#xA0;Robotics", "Red<!-- -->stone"),
+            *("Red**ston**e", "Acquire **Vul**can Robotics", "Acquire [Vulcan](https://example.org/a_(b)) Robotics"),
+        )),
+        ("see <b>Redstone</b>", f"see <b>{MASK}</b>"),
+        ("see <b>L</b>-c2d75", f"see <b>{MASK}</b>"),
+        ("see <b>Red</b>stone", f"see <b>{MASK}</b>"),
+        ("Red<span title='x'>sto</span>ne", f"{MASK}<span></span>"),
+        ("Acquire <em class='a'>Vulcan</em> Robotics", f"{MASK}<em></em>"),
+        ("[Acquire Vulcan](https://a.example/b) Robotics", f"[{MASK}](https://a.example/b)"),
+        ("[Acquire Vulcan][1] Robotics", f"[{MASK}][1]"),
+        ("<a href='/L-c2d75'>Acquire <b>Vulcan</b></a> Robotics", f"<a href='/{MASK}'>{MASK}<b></b></a>"),
     ],
-)
-def test_a_line_that_shows_a_name_in_disguise_is_masked(text: str) -> None:
+)  # fmt: skip
+def test_a_name_is_found_as_it_is_shown(text: str, redacted: str) -> None:
     names = NameMask(["L-c2d75", "Redstone", "Acquire Vulcan Robotics"])
-    masked = names.masked(f"first\nsee {text}, then\nlast")
-    assert masked == f"first\n{MASK}\nlast"
-    assert names.masked(masked) is masked
+    assert names.masked(text) == redacted
+    assert names.masked(redacted) is redacted
 
 
 @pytest.mark.parametrize(
@@ -93,4 +92,4 @@ def test_a_name_with_entities_is_found_in_both_forms() -> None:
     "text", ["Project Falcon", "Project&nbsp;Falcon", "pro&shy;ject Fal<b></b>con", "Project [Fal\u00adcon"]
 )
 def test_a_pattern_strikes_what_is_shown(text: str) -> None:
-    assert redact_pattern(text, re.compile(r"(?i)project\s+falcon")) == REDACTED
+    assert redact_pattern(text, re.compile(r"(?i)project\s+falcon")).replace("<b></b>", "") == REDACTED

@@ -1,13 +1,14 @@
 """Redaction of names and patterns in texts, however they are spelt.
 
-A text is searched as written, then each line as a browser shows it, in two readings: with entities and escapes
-decoded (`&#45;`, `&shy;`, `%2D`), and also without markup. Escapes of JSON or CSS and look-alike letters stay.
+A text is searched as a browser shows it, in two readings: with entities and escapes decoded (`&#45;`, `&shy;`, `%2D`),
+and also without markup. Escapes of JSON or CSS and look-alike letters are not decoded.
 """
 
 from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import unquote
@@ -31,6 +32,69 @@ _LINK_END = r"\]\((?:[^()\n]|\([^()\n]{0,200}\)){0,500}\)|\]\[[^\[\]\n]{0,200}\]
 _MARKUP = rf"{_TAG}|<!--(?:(?!-->)[^\n]){{0,200}}-->|{_LINK_END}|!?\[|\]|\*+|~~?|`+"
 _MEANT = re.compile(_CHARACTERS)
 _BARE = re.compile(f"{_MARKUP}|{_CHARACTERS}")
+_TAG_NAME = re.compile(r"</?[A-Za-z][^\s/<>]*")
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedText:
+    """A decoded text: `plain`, and its parts with their offsets in `plain` and in the source."""
+
+    plain: str
+    source: str
+    _parts: list[tuple[int, int, int, bool]]
+    """Of each part: start in `plain`, start and end in the source, and whether it is written as shown."""
+    _read: list[tuple[int, int]]  # spans of the source that are shown differently, or not at all
+
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the source span of a span of `plain`; None if it is written there as shown."""
+        first = self._parts[bisect_right(self._parts, start, key=lambda part: part[0]) - 1]
+        last = self._parts[bisect_right(self._parts, end - 1, key=lambda part: part[0]) - 1]
+        begin = first[1] + start - first[0] if first[3] else first[1]
+        stop = last[1] + end - last[0] if last[3] else last[2]
+        return (begin, stop) if self.source[begin:stop] != self.plain[start:end] else None
+
+    def left(self, start: int, end: int) -> str:
+        """Return what must stay of a redacted span of the source: ends of links, and tags without words."""
+        out: list[str] = []
+        opened = 0
+        for begin, stop in self._read[bisect_left(self._read, (start, start)) :]:
+            if stop > end:
+                break
+            piece = self.source[begin:stop]
+            name = _TAG_NAME.match(piece)
+            if name:
+                out.append(f"{name[0]}>")
+            elif piece.endswith("["):
+                opened += 1
+            elif piece.startswith("]") and opened:
+                opened -= 1
+            elif len(piece) > 1 and piece.startswith("]"):
+                out.append(piece)
+        return "".join(out)
+
+
+def _render(text: str, pattern: re.Pattern[str]) -> RenderedText | None:
+    """Return a text with what a pattern matches decoded or left out; None if it has nothing of it."""
+    matches = list(pattern.finditer(text))
+    if not matches:
+        return None
+    plain: list[str] = []
+    parts: list[tuple[int, int, int, bool]] = []
+    length = end = 0
+    for match in matches:
+        for piece, start, stop, is_written in (
+            (text[end : match.start()], end, match.start(), True),
+            (_character(match), match.start(), match.end(), False),
+        ):
+            if piece:
+                plain.append(piece)
+                parts.append((length, start, stop, is_written))
+                length += len(piece)
+        end = match.end()
+    if end < len(text):
+        plain.append(text[end:])
+        parts.append((length, end, len(text), True))
+    return RenderedText("".join(plain), text, parts, [match.span() for match in matches])
 
 
 def _character(match: re.Match[str]) -> str:
@@ -70,21 +134,22 @@ def is_masked(text: str) -> bool:
 
 def redact_pattern(text: str, pattern: re.Pattern[str]) -> str:
     """Return a text with `REDACTED` for every match of a pattern, as written or as shown."""
-    written = pattern.sub(REDACTED, text)
-    return _without_disguised(written, lambda shown: map(re.Match.span, pattern.finditer(shown)), REDACTED)
+    return _redact(pattern.sub(REDACTED, text), lambda plain: map(re.Match.span, pattern.finditer(plain)), REDACTED)
 
 
-def _without_disguised(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: str) -> str:
-    """Return a text with a mask for each line that hides something to redact behind markup or escapes."""
+def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: str) -> str:
     for reading in _READINGS:
-        if reading.search(text) is None:
+        rendered = _render(text, reading)
+        if rendered is None:
             continue
-        lines = []
-        for line in text.split("\n"):
-            shown = reading.sub(_character, line)
-            is_disguised = shown != line and any(stop > start for start, stop in find(shown))
-            lines.append(mask if is_disguised else line)
-        text = "\n".join(lines)
+        out: list[str] = []
+        end = 0
+        for start, stop in find(rendered.plain):
+            span = rendered.span(start, stop) if stop > start else None
+            if span is not None and span[0] >= end:
+                out += [text[end : span[0]], mask, rendered.left(*span)]
+                end = span[1]
+        text = "".join([*out, text[end:]])
     return text
 
 
@@ -115,7 +180,7 @@ class NameMask:
             out += [text[end:start], MASK]
             end = stop
         masked = "".join([*out, text[end:]]) if out else text
-        result = _without_disguised(masked, self._spans, MASK)
+        result = _redact(masked, self._spans, MASK)
         return text if result == text else result
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
