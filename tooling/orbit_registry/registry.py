@@ -190,11 +190,13 @@ class Registry:
 
         return adrs.amend_adr(self._reread(), any_id, text, task, date)
 
-    def add(self, kind: str, fields: Mapping[str, object], author: Author | None = None) -> Record:
+    def add(
+        self, kind: str, fields: Mapping[str, object], author: Author | None = None, admit: PreWriteHook | None = None
+    ) -> Record:
         """Add a record of a kind with code ids."""
         from orbit_registry.repository.writer import create_record
 
-        return create_record(self._reread(), self.workspace.kinds[kind], author or self.author(), fields)
+        return create_record(self._reread(), self.workspace.kinds[kind], author or self.author(), fields, admit)
 
     def draft(self, kind: str, fields: Mapping[str, object], author: Author | None = None) -> tuple[str, Record]:
         """Return the file text and record that `add` would write."""

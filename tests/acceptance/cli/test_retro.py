@@ -1,5 +1,6 @@
 """`orbit retro`, `orbit fail`, `orbit ensure` and `orbit note`."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.retro import failures
+from orbit_registry.retro.ensure import EnsureRequest, ensure
 from orbit_registry.retro.failures import Target
 from orbit_registry.retro.form import Outcome, Retro
 from orbit_registry.retro.keep import record_retro
@@ -73,6 +75,29 @@ def test_a_repeated_failure_starts_its_days_again(shell: Any) -> None:
     assert not is_new
     assert open_failure("story:shop:S-1", now + timedelta(days=12)) is not None
     assert open_failure("story:shop:S-1", now + timedelta(days=14)) is None
+
+
+def test_a_concurrent_decision_is_written_once(shell: Any) -> None:
+    registry = Registry.open(shell.root)
+    author, workspace = registry.author(), registry.workspace
+    learning = EnsureRequest("learning", "meeting/7/1", {"summary": "Name each lock"})
+    decision = EnsureRequest("adr", "meeting/7/2", {"title": "Use one queue"})
+    message = ensure(workspace, [learning, decision], author)
+    assert message[1].record is not None
+    folder, record_id = workspace.root / message[1].record.folder, message[1].record.id
+    away = folder.rename(shell.root / "away")
+
+    def meanwhile(_: Record) -> EnsureRequest:
+        away.rename(folder)
+        return learning
+
+    again = ensure(workspace, [replace(learning, join=meanwhile), decision], author)
+
+    assert [(entry.outcome, entry.reason) for entry in again] == [
+        ("unchanged", ""),
+        ("refused", f"{record_id} says meeting/7/2 since just now; `orbit show {record_id}`"),
+    ]
+    assert [entry.id for entry in registry.collection.records if entry.text("key") == "meeting/7/2"] == [record_id]
 
 
 def test_a_broken_cache_stops_no_producer(shell: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orbit_registry.capture.findings import Lesson
-from orbit_registry.checks.duplicates import near_duplicates, says_the_same
+from orbit_registry.checks.duplicates import Neighbour, near_duplicates, refusing_copies, says_the_same
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.formats.secrets import find_secrets
 from orbit_registry.formats.untrusted import inert_line, inert_text
@@ -120,14 +120,21 @@ def _candidate(
     kind = workspace.kinds[KIND]
     try:
         draft = draft_record(workspace, kind, AUTHOR, fields)[1]
-        for near in near_duplicates(workspace, existing, draft):
-            if near.is_duplicate and near.record is not old:
-                raise _KnownError("was rejected" if near.record.is_rejected else "is known")
-        return Candidate(draft if dry_run else create_record(workspace, kind, AUTHOR, fields), old)
+        _refuse_duplicates(near for near in near_duplicates(workspace, existing, draft) if near.record is not old)
+        if dry_run:
+            return Candidate(draft, old)
+        admit = refusing_copies(workspace, kind, existing, _refuse_duplicates)
+        return Candidate(create_record(workspace, kind, AUTHOR, fields, admit), old)
     except InvalidRecordError:
         raise _KnownError("is not a valid learning") from None
     except RefusedError as error:
         raise _KnownError(error.message) from None
+
+
+def _refuse_duplicates(near: Iterable[Neighbour]) -> None:
+    for neighbour in near:
+        if neighbour.is_duplicate:
+            raise _KnownError("was rejected" if neighbour.record.is_rejected else "is known")
 
 
 def _existing_record(workspace: Workspace, existing: Sequence[Record], lesson: Lesson) -> Record | None:

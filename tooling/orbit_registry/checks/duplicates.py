@@ -3,10 +3,11 @@
 Commands ask before they write: what the gate would report as a duplicate is better voted for than written again."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.search.similarity import Contrast, Words, contrast, normalised, similar_pairs
 from orbit_registry.search.text import terms
@@ -116,6 +117,28 @@ def near_duplicates_of_all(
 def _of_rejected_titles(records: Iterable[Record], new: Record) -> dict[str, float]:
     title = normalised(new.title)
     return {record.path: 0.0 for record in records if record.is_rejected and normalised(record.title) == title}
+
+
+def refusing_copies(
+    workspace: Workspace, kind: Kind, existing: Iterable[Record], refuse: Callable[[list[Neighbour]], None]
+) -> Callable[[Record], None]:
+    """Return a hook that lets `refuse` see the copies that another process wrote since `existing` was read."""
+    from orbit_registry.repository.writer import records_added  # loads the editor of YAML
+
+    paths = {record.path for record in existing}
+    return lambda new: refuse(copies_of(records_added(workspace, kind, paths), new))
+
+
+def copies_of(records: Iterable[Record], new: Record) -> list[Neighbour]:
+    """Return those of some records, with their prose, that say the same as a new one but for form."""
+    letters, apart = normalised(wording(new)), _apart(new)
+    return [
+        Neighbour(record, 1.0, is_exact=True, contrast=None, is_duplicate=True)
+        for record in records
+        if _is_compared(record, new)
+        and normalised(wording(record)) == letters
+        and (record.is_rejected or not _is_named(record, apart))
+    ]
 
 
 def _is_compared(record: Record, new: Record) -> bool:

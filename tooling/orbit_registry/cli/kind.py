@@ -3,11 +3,12 @@
 import copy
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
 
-from orbit_registry.checks.duplicates import Neighbour
+from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.cli.fields import (
     MANAGED,
     add_options,
@@ -311,7 +312,8 @@ def _add(
         note_near(near)
         note_unmatched(registry, draft)
         return
-    record = registry.add(kind.name, fields)
+    peers, refuse = registry.collection.records.of_kind(kind.name), partial(_refuse_duplicate, kind, task=task)
+    record = registry.add(kind.name, fields, admit=refusing_copies(registry.workspace, kind, peers, refuse))
     _print_added(record, output, near)
     note_unreachable(registry, record)
 

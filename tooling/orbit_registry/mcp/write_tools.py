@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from orbit_registry.checks.duplicates import Neighbour
+from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.errors import RefusedError, UsageError, plural
 from orbit_registry.mcp.read_tools import clean
 from orbit_registry.mcp.tool import WITHHELD, ToolCall, ToolResult, own_fields
@@ -212,7 +212,8 @@ def _propose(call: ToolCall, kind: Kind, fields: Fields, instead_of: Record | No
         record = record if instead_of is None else change(call, record, _replacement_edit(instead_of))
         return _written_result(call, record, instead_of)
     _refuse_duplicate(near)
-    return _written_result(call, registry.add(kind.name, fields, author), instead_of)
+    admit = refusing_copies(workspace, kind, registry.collection.records.of_kind(kind.name), _refuse_duplicate)
+    return _written_result(call, registry.add(kind.name, fields, author, admit), instead_of)
 
 
 def _preview(call: ToolCall, old: Record | None, draft: Record, near: Sequence[Neighbour]) -> ToolResult:

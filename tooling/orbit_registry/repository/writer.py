@@ -2,7 +2,7 @@
 
 import contextlib
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import count
 
@@ -20,7 +20,7 @@ from orbit_registry.model.scope import Scope, symbol_problem
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository.codec import MISPLACED, decode_record, ordered
 from orbit_registry.repository.guard import refuse_for_agent, refuse_hidden, refuse_secrets_in, write_step
-from orbit_registry.repository.reader import refuse_legacy_layout
+from orbit_registry.repository.reader import read_collection, refuse_legacy_layout
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text
 from orbit_registry.workspace.journal import FileChange, recover
@@ -118,7 +118,7 @@ def fields_of(kind: Kind, text: str, file: str) -> dict[str, object]:
 
 
 def create_record(
-    workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object],
+    workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object], admit: PreWriteHook | None = None,
     attachments: Mapping[str, str] | None = None,
 ) -> Record:  # fmt: skip
     """Write a new record with a code as id; `attachments` are further files in its folder, by name."""
@@ -129,9 +129,17 @@ def create_record(
     with writing(workspace):
         record_id, data = _new_record(workspace, kind, author, fields, dry_run=False)
         text, record = build_record(workspace, kind, author, record_id, data)
+        if admit is not None:
+            admit(record)
         more = [FileChange(f"{record.folder}/{name}", None, content) for name, content in (attachments or {}).items()]
         write_step(workspace, f"{kind.name}-add", [FileChange(record.path, None, text), *more], author=author)
         return record
+
+
+def records_added(workspace: Workspace, kind: Kind, existing_paths: Collection[str]) -> Iterator[Record]:
+    """Yield a kind's records whose paths are not among the existing ones."""
+    records = read_collection(workspace).records.of_kind(kind.name)
+    return (record for record in records if record.path not in existing_paths)
 
 
 def build_record(

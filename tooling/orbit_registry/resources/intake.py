@@ -158,7 +158,13 @@ def import_resource(
         attachments = {file_path: text.content}
     if dry_run:
         return IntakeResult(draft_record(workspace, kind, author, fields)[1], True, parts, tuple(_doubts(text)))
-    record = create_record(workspace, kind, author, fields, attachments=attachments)
+
+    def admit(_: Record) -> None:  # another process may have imported it meanwhile
+        meanwhile = existing_resource(workspace, request.type, text, versions)
+        if meanwhile is not None:
+            raise RefusedError(f"{meanwhile.id} has just taken it over", hint=f"orbit show {meanwhile.id}")
+
+    record = create_record(workspace, kind, author, fields, admit, attachments=attachments)
     return IntakeResult(record, True, parts, tuple(_doubts(text)))
 
 

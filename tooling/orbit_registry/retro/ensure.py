@@ -310,7 +310,7 @@ class _Batch:
         if result.outcome == INSERTED:
             status = "proposed" if self.pending or self.author.role == "agent" else entry.status or None
             request = adrs.new_adr(entry.fields, **_identity_fields(entry), status=status)
-            added = adrs.add_adr(self.workspace, request, self.author)
+            added = adrs.add_adr(self.workspace, request, self.author, self._is_new(entry))
             return replace(result, record=added.record)
         if result.outcome != UPDATED or record is None:
             return result
@@ -321,6 +321,15 @@ class _Batch:
             self.workspace, record.id, lambda data: {**data, **fields}, title, author=self.author
         )  # fmt: skip
         return replace(result, record=changed)
+
+    def _is_new(self, entry: EnsureRequest) -> writer.PreWriteHook:
+
+        def admit(new: Record) -> None:
+            for other in writer.records_added(self.workspace, new.kind, self._of_kind.get(new.kind.name, {})):
+                if other.text("key") == entry.key:
+                    raise RefusedError(f"{other.id} says {entry.key} since just now", hint=f"`orbit show {other.id}`")
+
+        return admit
 
 
 def _with_headline(workspace: Workspace, entry: EnsureRequest) -> EnsureRequest:

@@ -89,10 +89,15 @@ def fail(
     if existing is not None and (author.role, existing.role) == ("agent", "human"):
         updates = {name: value for name, value in updates.items() if name == "attempts"}  # not a person's text
     if existing is None:
+
+        def admit(_: Record) -> None:  # another process may have recorded it meanwhile
+            if other := open_failure(read_collection(workspace).records, target, now):
+                raise RefusedError(f"{other.id} says so of {target} since just now", hint="run the command again")
+
         initial = {"attempts": 1, **updates, "title": _title(target, verb, updates), "target": target.as_data()}
         if dry_run:
             return draft_record(workspace, workspace.kinds[KIND], author, initial)[1], True
-        record = create_record(workspace, workspace.kinds[KIND], author, initial)
+        record = create_record(workspace, workspace.kinds[KIND], author, initial, admit)
     else:
 
         def again(data: dict[str, object]) -> dict[str, object]:

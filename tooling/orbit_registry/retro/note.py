@@ -3,13 +3,13 @@
 import hashlib
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from orbit_registry.checks.duplicates import near_duplicates
+from orbit_registry.checks.duplicates import Neighbour, near_duplicates, refusing_copies
 from orbit_registry.checks.rules.loop import turn_id
-from orbit_registry.errors import UsageError, plural
+from orbit_registry.errors import RefusedError, UsageError, plural
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.hook.events import NOTE_SKIPS as SKIPS
 from orbit_registry.hook.events import NOTED
@@ -148,7 +148,13 @@ def _contribution(workspace: Workspace, records: RecordSet, work: NoteRequest, a
     near = near_duplicates(workspace, records.of_kind(LEARNING), draft)
     if work.failed:
         same = next((neighbour.record for neighbour in near if neighbour.is_duplicate), None)
-        unsolved = same or create_record(workspace, kind, author, fields)
+
+        def refuse(copies: Sequence[Neighbour]) -> None:
+            if copies:
+                raise RefusedError("another process has just noted the same", hint="run the command again")
+
+        admit = refusing_copies(workspace, kind, records.of_kind(LEARNING), refuse)
+        unsolved = same or create_record(workspace, kind, author, fields, admit)
         similar = tuple(neighbour.record for neighbour in near if neighbour.record.uid != unsolved.uid)
         return NoteResult(similar=similar, unsolved=unsolved)
     similar = tuple(neighbour.record for neighbour in near)

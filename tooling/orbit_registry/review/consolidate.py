@@ -10,12 +10,14 @@ from datetime import datetime, timedelta
 from itertools import chain, combinations, product
 
 from orbit_registry.analytics.effect import Report
+from orbit_registry.errors import RefusedError
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.model.freshness import created_at
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
+from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import create_record, prepare_edit, writing
 from orbit_registry.review.proposals import ADDITIVE, Draft, proposal_digest
 from orbit_registry.search.similarity import Scores, TermWeights, Vector, pair_scores
@@ -149,7 +151,13 @@ def without_derived(candidates: Iterable[Cluster], records: RecordSet) -> list[C
 def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> Record:
     """Write the rule or learning that a cluster is proposed to become, as a pending record."""
     kind = workspace.kinds[cluster.kind]
-    return create_record(workspace, kind, author, {**cluster.fields(), "status": kind.initial["agent"]})
+
+    def admit(_: Record) -> None:
+        if not without_derived([cluster], read_collection(workspace).records):
+            message = f"another process has just proposed what {' and '.join(cluster.ids)} come to"
+            raise RefusedError(message, hint="run the command again")
+
+    return create_record(workspace, kind, author, {**cluster.fields(), "status": kind.initial["agent"]}, admit)
 
 
 def is_long_enough(report: Report) -> bool:

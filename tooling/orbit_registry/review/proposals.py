@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from orbit_registry.analytics.stats import EventCounter
+from orbit_registry.errors import RefusedError
 from orbit_registry.formats.citations import find_citations
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.formats.secrets import without_secrets
@@ -21,6 +22,7 @@ from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.hook.events import PROPOSED
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
+from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.skills import Skill, statements, with_items
 from orbit_registry.repository.writer import create_record, prepare_edit, writing
 from orbit_registry.retro.form import Retro
@@ -243,7 +245,7 @@ def write_proposals(
             if draft.drift == ADDITIVE and (draft.path, draft.drift) in open_ids:
                 waiting[draft.path] = open_ids[draft.path, draft.drift]
                 continue
-            record = None if dry_run else create_record(workspace, workspace.kinds[KIND], author, draft.fields())
+            record = None if dry_run else _write_proposal(workspace, draft, author)
             digests.update(draft.digests)
             open_ids[draft.path, draft.drift] = record.id if record is not None else ""
             results.append(Proposed(draft, record))
@@ -251,6 +253,16 @@ def write_proposals(
         if written_ids := [result.record.id for result in results if result.record is not None]:
             write_event(workspace, PROPOSED, written_ids, {})
     return results, waiting
+
+
+def _write_proposal(workspace: Workspace, draft: Draft, author: Author) -> Record:
+    def admit(_: Record) -> None:  # another process may have proposed it meanwhile
+        now = ProposalHistory.from_records(read_collection(workspace).records)
+        if now.digests.issuperset(draft.digests) or (draft.drift == ADDITIVE and (draft.path, draft.drift) in now.open):
+            message = f"{draft.path}: another process has just proposed this, or what this waits for"
+            raise RefusedError(message, hint="run the command again")
+
+    return create_record(workspace, workspace.kinds[KIND], author, draft.fields(), admit)
 
 
 FEWEST_FAILURES = 3  # failures after a learning was shown that ask for a rule or a check
