@@ -1,17 +1,16 @@
 """Hashes of files, folders and fields of files that records depend on.
 
 Line endings and trailing newlines of a file do not count, nor do the order of keys and the spacing in JSON, TOML and
-YAML. What cannot be hashed is a value with a message, never an exception.
+YAML; a file of these that its strict reader refuses is text. What cannot be hashed is a value with a message, never an
+exception.
 """
 
-import contextlib
 import hashlib
 import json
 import os
 import re
 import stat
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
@@ -28,10 +27,6 @@ FOLDER_BYTES = 200_000_000
 _FIELD = re.compile(r"(?is)(?P<file>.+?\.(?:json|toml|ya?ml))#(?P<field>.+)\Z")
 _STEP = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<plain>[^."]+)')
 _PLACE = re.compile(r"[0-9]{1,9}\Z")
-_COMMENTED = re.compile(r"(?m)(?:^|[,{\[])[ \t]*/[/*]")
-_TOML_PLACE = re.compile(r"(?s)(?P<said>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)\Z")
-_DEEPEST = 200  # levels
-_UNUSABLE = "it is nested too deeply, or holds a number of no use"
 _MISSING = InputState(problem="is not there", is_missing=True)
 
 
@@ -88,18 +83,17 @@ class Fingerprints:
     def _file(self, name: str, path: Path) -> str:
         content = _read(path, FILE_LIMIT)
         if path.suffix.lower() in _READERS and len(content) <= DOCUMENT_LIMIT:
-            with contextlib.suppress(_AsTextError):
+            try:
                 return _hash_of_value(self._value(name, path, content), name)
+            except _RefusedError:
+                pass
         return _hash_of_bytes(content)
 
     def _field(self, name: str, field: str) -> object:
         path, mode = self._place(name)
         if mode is None:
             raise _RefusedError(InputState(problem=f"can't be read: {name} is not there", is_missing=True))
-        try:
-            value = self._value(name, path, _read(path, DOCUMENT_LIMIT))
-        except _AsTextError as error:
-            raise _unreadable(f"can't be read: {name}{error}") from None
+        value = self._value(name, path, _read(path, DOCUMENT_LIMIT))
         for step in _steps(field):
             if isinstance(value, Mapping) and step in value:
                 value = value[step]
@@ -114,14 +108,14 @@ class Fingerprints:
     def _value(self, name: str, path: Path, content: bytes) -> object:
         if name not in self._values:
             try:
-                text = decode(content, path).removeprefix("\ufeff")
+                text = decode(content, name).removeprefix("\ufeff")
+                self._values[name] = _READERS[path.suffix.lower()](text)
+            except YamlProblemError as error:
+                raise _unreadable(f"can't be read: {error.problem.at(name)}") from None
             except OrbitError as error:
-                message = error.message.replace(f"{self._root}{os.sep}", "")
-                raise _unreadable(f"can't be read: {message}") from None
-            try:
-                self._values[name] = _READERS[path.suffix.lower()](text, name)
-            except (ValueError, ArithmeticError, RecursionError):
-                raise _unreadable(f"can't be read: {name}: {_UNUSABLE}") from None
+                raise _unreadable(f"can't be read: {error.message}") from None
+            except (ValueError, ArithmeticError, RecursionError) as error:
+                raise _unreadable(f"can't be read: {name}: {error}") from None
         return self._values[name]
 
     def _folder(self, prefix: str) -> str:
@@ -186,23 +180,10 @@ def _hash_of_bytes(content: bytes) -> str:
 
 def _hash_of_value(value: object, name: str) -> str:
     try:
-        if _is_deep(value):
-            raise RecursionError
         text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_encode_special)
-    except (ValueError, RecursionError):  # dotted keys nest without a bracket, numbers can be too long to write out
-        raise _unreadable(f"can't be read: {name}: {_UNUSABLE}") from None
+    except (ValueError, RecursionError) as error:  # dotted keys nest deeply, numbers can be too long to write out
+        raise _unreadable(f"can't be read: {name}: {error}") from None
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _is_deep(value: object) -> bool:
-    """Say whether a value nests deeper than any interpreter follows: how deep one goes differs by its version."""
-    level = [value]
-    for _ in range(_DEEPEST):
-        mappings = [inner for node in level if isinstance(node, dict) for inner in node.values()]
-        level = mappings + [inner for node in level if isinstance(node, list) for inner in node]
-        if not level:
-            return False
-    return True
 
 
 def _encode_special(value: object) -> list[str]:
@@ -223,54 +204,17 @@ def _steps(field: str) -> list[str]:
     return steps
 
 
-class _AsTextError(Exception):
-    """A file is of a form that our readers refuse though others take it; as a whole it is compared as text."""
-
-
-def _json(text: str, name: str) -> object:
+def _json(text: str) -> object:
     from decimal import Decimal  # as `tomllib` below: few runs look into such a file
 
-    def mapping(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        result = dict(pairs)
-        if len(result) < len(pairs):
-            twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-            raise _unreadable(f"can't be read: {name}: the key {json.dumps(twice)} appears twice")
-        return result
-
-    def refuse(word: str) -> object:
-        raise _unreadable(f"can't be read: {name}: {word} is not a number of JSON")
-
-    try:
-        return json.loads(text, parse_float=Decimal, parse_constant=refuse, object_pairs_hook=mapping)
-    except json.JSONDecodeError as error:
-        if _COMMENTED.search(text):
-            raise _AsTextError(f":{error.lineno}: it holds comments, which JSON has not") from None
-        raise _unreadable(f"can't be read: {name}:{error.lineno}:{error.colno}: {_lower(error.msg)}") from None
+    return json.loads(text, parse_float=Decimal)
 
 
-def _toml(text: str, name: str) -> object:
+def _toml(text: str) -> object:
     import tomllib
     from decimal import Decimal
 
-    try:
-        return tomllib.loads(text, parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
-        match = _TOML_PLACE.match(str(error))
-        line = match["line"] if match else None
-        where = f"{name}:{line}:{match['column']}" if match and line else f"{name}:{text.count(chr(10)) + 1}"
-        raise _unreadable(f"can't be read: {where}: {_lower(match['said'] if match else str(error))}") from None
+    return tomllib.loads(text, parse_float=Decimal)
 
 
-def _yaml(text: str, name: str) -> object:
-    del name
-    try:
-        return load(text)
-    except YamlProblemError as error:
-        raise _AsTextError(error.problem.at("")) from None
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
-
-
-_READERS = {".json": _json, ".toml": _toml, ".yaml": _yaml, ".yml": _yaml}
+_READERS = {".json": _json, ".toml": _toml, ".yaml": load, ".yml": load}
