@@ -76,11 +76,7 @@ def test_records_without_a_configuration_get_a_new_one(tmp_path: Path) -> None:
         setup_workspace(tmp_path, load_kinds())
 
     record.write_text("schema_version: 1\nid: L-7k3fq\nuid: abc\n", "utf-8")
-    with pytest.raises(ForeignWorkspaceError) as caught:
-        find_workspace(tmp_path)
     setup_workspace(tmp_path, load_kinds())
-
-    assert "orbit init" in caught.value.hint
     assert find_workspace(tmp_path).root == tmp_path
 
 
@@ -111,20 +107,16 @@ def test_a_home_is_a_whole_path(environment: dict[str, str], home: Path, monkeyp
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may become another user")
-def test_an_unknown_user_has_no_home(tmp_path: Path) -> None:
+def test_an_unknown_user_has_no_home() -> None:
     script = (
-        "import os, tempfile; from pathlib import Path; from orbit_registry.errors import WorkspaceNotFoundError\n"
+        "import os; from pathlib import Path; from orbit_registry.errors import WorkspaceNotFoundError\n"
         "from orbit_registry.workspace.workspace import checkout_cache, user_home\n"
         "from orbit_registry.workspace.workspace import find_workspace\n"
         "os.setuid(54321)\n"
         "try: find_workspace(Path('/tmp'))\n"
-        "except WorkspaceNotFoundError: print(user_home(), checkout_cache(Path('/')) is not None)"
+        "except WorkspaceNotFoundError: print(user_home(), checkout_cache(Path('/')))"
     )
     environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
-    tmp_path.chmod(0o777)
+    completed = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
 
-    completed = subprocess.run(
-        [sys.executable, "-c", script], env={**environment, "TMPDIR": str(tmp_path)}, capture_output=True, text=True
-    )
-
-    assert (completed.stdout, completed.stderr) == (f"{NOWHERE} True\n", "")
+    assert (completed.stdout, completed.stderr) == (f"{NOWHERE} None\n", "")

@@ -27,13 +27,9 @@ _PUBLISH_KEY = ".".join(PUBLISH)
 CHOICES = ("kinds", "statuses", "tags")
 LEARNINGS, MAPPING = "learnings_config", "agent_category_mapping"
 GENERAL = "general"  # the category for every agent, and the only one for unknown agents
-_LONGEST_PLAIN_NAME = 100  # a length far below the schema's limit
 _SEPARATORS = re.compile(r"[\s_]+")
 _PASSWORD = re.compile(r"(\b\w*pass\w*\s*=\s*)(?:'(?:[^'\\]|\\.)*(?:'|$)|\S+)", re.IGNORECASE)
-_POSTGRES = re.compile(r"(ducklake:postgres(?:ql)?:)(.*)", re.DOTALL)
-_POSTGRES_URL = re.compile(r"//(?:[^@/]*@)?(?P<public>[^@?]*)(?:\?[^@]*)?")
-_POSTGRES_WORD = re.compile(r"\s*(\w+)\s*=\s*('(?:[^'\\]|\\.)*'|(?!')(?:[^\s\\]|\\.)*)")
-_PUBLIC_WORDS = {"host", "port", "dbname", "user"}
+_POSTGRES = re.compile(r"(ducklake:postgres(?:ql)?:).*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,21 +209,9 @@ class Extension:
 
 def without_user(text: str) -> str:
     """Return a text without passwords and without the user and token of an address; both may hold `@` and `/`."""
-    if match := _POSTGRES.fullmatch(text):
-        return match[1] + _public_postgres(match[2])
+    if match := _POSTGRES.fullmatch(text):  # a mistake in an address of PostgreSQL may show a password
+        return f"{match[1]}…"
     return _PASSWORD.sub(r"\1…", re.sub(r"(?<=//)\S*@", "", text))
-
-
-def _public_postgres(address: str) -> str:
-    """Return host, port, database and user of an address of PostgreSQL; a mistake in it may show a password."""
-    if address.startswith("//"):
-        match = _POSTGRES_URL.fullmatch(address)
-        return f"//{match['public']}" if match else "//…"
-    words, end = [], 0
-    while match := _POSTGRES_WORD.match(address, end):
-        end = match.end()
-        words += [match[0].strip()] if match[1] in _PUBLIC_WORDS else []
-    return " ".join(words) or "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,25 +280,12 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
             f"{path}: schema_version {version} is newer than this tool knows ({CONFIG_VERSION})",
             hint="upgrade orbit-registry as it was installed",
         )
-    problems = [] if _is_plain(data) else config_schema().problems(data)
-    problems = problems or [*_publish_problems(_section(data), kinds), *_extends_problems(data)]
+    problems = config_schema().problems(data) or [*_publish_problems(_section(data), kinds), *_extends_problems(data)]
     if problems:
         position = position_of(text, problems[0].pointer)
         message = "; ".join(dict.fromkeys(problem.message for problem in problems))
         raise ConfigError(f"{path}:{position.line}:{position.column}: {message}", hint=problems[0].hint or _CORRECT)
     return config_of(data)
-
-
-def _is_plain(data: Mapping[str, Any]) -> bool:
-    """Say whether a configuration needs no validation, whose import costs a tenth of a start."""
-    project = data.get("project", "")
-    return (
-        data.keys() <= {"format", "schema_version", "project"}
-        and type(data.get("schema_version")) is int
-        and data["schema_version"] == CONFIG_VERSION
-        and isinstance(project, str)
-        and len(project) <= _LONGEST_PLAIN_NAME
-    )
 
 
 def _extends_problems(data: Mapping[str, Any]) -> Iterator[SchemaProblem]:

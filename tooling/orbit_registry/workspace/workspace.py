@@ -2,8 +2,6 @@
 
 import hashlib
 import os
-import stat
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -47,31 +45,14 @@ def is_writable(path: Path) -> bool:
 
 
 def checkout_cache(root: Path) -> Path | None:
-    """Return the user's cache folder for a checkout, else one among temporary files; no other user may write there."""
-    name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
-    for base in _bases():
-        folder = base / "checkouts" / name
-        try:
-            base.parent.mkdir(parents=True, exist_ok=True)
-            for path in (base, folder.parent, folder):
-                path.mkdir(mode=0o700, exist_ok=True)
-            if all(_is_private(path) for path in (folder, folder.parent, base)) and is_writable(folder):
-                return folder
-        except OSError:
-            continue
-    return None
-
-
-def _bases() -> Iterator[Path]:
-    yield user_cache()
-    import tempfile  # rarely needed and slow to import
-
-    yield Path(tempfile.gettempdir(), f"{_NAME}-{os.getuid()}")
-
-
-def _is_private(folder: Path) -> bool:
-    status = folder.lstat()
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o002
+    """Return the folder for a checkout in the user's cache; None where no file can be written there."""
+    folder = user_cache() / "checkouts" / hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return None
+    is_private = folder.stat().st_uid == os.getuid() and not folder.stat().st_mode & 0o002
+    return folder if is_private and is_writable(folder) else None
 
 
 ORBIT = ".orbit"
@@ -269,8 +250,6 @@ def open_workspace(root: Path) -> Workspace:
         hint = FOREIGN_HINT
         if (orbit / "learnings").is_dir():
             hint += "; `orbit learning migrate-layout` takes its learnings alone"
-        if has_own_records(orbit):
-            hint = "`git restore .orbit/config.yaml` brings it back; `orbit init` writes a new one"
         hint = "run `orbit init`" if has_only_state(orbit) else hint
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml", hint=hint)
     if (orbit / "state").is_symlink():

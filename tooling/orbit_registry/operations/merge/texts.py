@@ -15,7 +15,6 @@ from orbit_registry.formats.untrusted import cut
 from orbit_registry.formats.yaml import load
 from orbit_registry.formats.yaml_edit import means, rewrite
 from orbit_registry.model.kind import Kind
-from orbit_registry.operations.merge.conflicts import SIDES
 from orbit_registry.repository.codec import data_in, decode_record, mapping_in
 from orbit_registry.repository.votes import FIELDS
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, write_atomic
@@ -55,19 +54,9 @@ def merge_logs(base: str, ours: str, theirs: str) -> LogMerge:
         return LogMerge(ours)
     if ours == base:
         return LogMerge(theirs)
-    newline = _newline(ours) or _newline(theirs)
-    texts = (base, ours, theirs)
-    uniform = all(_newline(text) is not None for text in texts)
-    plain = [text.replace("\r\n", "\n") if uniform else text for text in texts]
-    merged = _merge([_split(text) for text in plain])
-    return LogMerge(merged.text.replace("\n", "\r\n"), merged.contested) if uniform and newline == "\r\n" else merged
-
-
-def _newline(text: str) -> str | None:
-    crlf = text.count("\r\n")
-    if text.count("\r") != crlf or crlf not in (0, text.count("\n")):
-        return None
-    return "\r\n" if crlf else "\n"
+    newline = "\r\n" if "\r\n" in ours else "\n"
+    merged = _merge([_split(text.replace("\r\n", "\n")) for text in (base, ours, theirs)])
+    return LogMerge(merged.text.replace("\n", newline), merged.contested)
 
 
 def _split(text: str) -> _Log:
@@ -143,30 +132,24 @@ def _merge_piece(
 
 
 def _joined(head: _Piece, entries: Sequence[_Piece], tail: _Piece, logs: Sequence[_Log]) -> str:
-    usual = _usual_gap(logs)
-    ends = [list(log.entries.values())[-1] for log in (logs[1], logs[2], logs[0]) if log.entries]
-    was_last = {id(piece) for piece in ends}
+    """Return the text of the pieces; an entry that was the last of its log is followed by the usual gap."""
+    ours, theirs = logs[1:]
+    ends = [[*log.entries.values()][-1] for log in (ours, theirs, logs[0]) if log.entries]
+    gaps = Counter(piece.gap for log in logs for piece in [*log.entries.values()][:-1] if piece.gap.count("\n") > 1)
+    usual = gaps.most_common(1)[0][0] if gaps else "\n\n"
     parts = [piece for piece in (head, *entries, tail) if piece.content]
     result: list[str] = []
     for index, piece in enumerate(parts):
-        follows = parts[index + 1] if index + 1 < len(parts) else None
+        is_entry, is_last = piece is not head and piece is not tail, parts[index + 1 :] in ([], [tail])
         gap = piece.gap
-        if piece is not head and piece is not tail:
-            if follows is None or follows is tail:
-                gap = ends[0].gap if ends else gap
-            elif id(piece) in was_last:
-                gap = usual
-        if follows is not None and gap.count("\n") < 2:
-            gap = usual if piece is not head and follows is not tail else "\n\n"
+        if is_entry and is_last and ends:
+            gap = ends[0].gap
+        elif is_entry and any(piece is end for end in ends):
+            gap = usual
+        if gap.count("\n") < 2 and index + 1 < len(parts):
+            gap = usual if is_entry and not is_last else "\n\n"
         result += (piece.content, gap)
     return "".join(result)
-
-
-def _usual_gap(logs: Sequence[_Log]) -> str:
-    gaps: Counter[str] = Counter()
-    for log in (logs[1], logs[2], logs[0]):
-        gaps.update(piece.gap for piece in list(log.entries.values())[:-1] if piece.gap.count("\n") > 1)
-    return gaps.most_common(1)[0][0] if gaps else "\n\n"
 
 
 def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
@@ -185,8 +168,6 @@ _ABSENT = object()
 _LATEST = ("updated_at",)
 _UNMERGED_LISTS = ("freshness.fingerprint",)
 _VERIFIED = ("fingerprint", "verified_at", "verified_by")
-_FAILURE, _ATTEMPTS = "failure", "attempts"
-_FAILURE_FIELDS = ("title", "reason", "ttl_days")  # what a failure says anew each time its target fails
 
 
 class ContestedError(Exception):
@@ -197,8 +178,7 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     """Return the merge of two versions of one record's file.
 
     A field that one side changed is taken from it; lists take what either side added and lose what either removed;
-    the later time of change wins, and the later verification. A failure that both met again
-    says what the later one says, and counts the attempts of both. What else both changed differently is contested, and
+    the later time of change wins, and the later verification. What else both changed differently is contested, and
     named. A base that can't be read counts as none.
     """
     if ours == theirs or theirs == base:
@@ -212,7 +192,7 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     if not isinstance(here, dict) or not isinstance(there, dict):
         raise ContestedError("one side is not a mapping")
     contested: list[str] = []
-    _take_later(old, here, there, kind)
+    _take_later(old, here, there)
     merged = _merged(old, here, there, "", contested)
     text = _text(base, ours, theirs, merged, kind) if not contested and isinstance(merged, dict) else None
     if text is None:
@@ -223,35 +203,21 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     return text
 
 
-def _take_later(base: Mapping[str, object], ours: dict[str, object], theirs: dict[str, object], kind: Kind) -> None:
+def _take_later(base: Mapping[str, object], ours: dict[str, object], theirs: dict[str, object]) -> None:
     """Where both sides verified a record, let both say what the later one says, as if it had followed the other."""
     old, here, there = _freshness(base), _freshness(ours), _freshness(theirs)
     if old.get("verified_at") in (here.get("verified_at"), there.get("verified_at")):
         return
     earlier, later = sorted((ours, theirs), key=lambda data: (str(_freshness(data).get("verified_at", "")), str(data)))
     freshness = {**_freshness(earlier)}
-    _replace(old, freshness, _freshness(later), _VERIFIED)
-    earlier["freshness"] = freshness
-    if kind.name == _FAILURE:
-        _replace(base, earlier, later, _FAILURE_FIELDS)
-        counts = [count for data in (base, ours, theirs) if isinstance(count := data.get(_ATTEMPTS), int)]
-        if len(counts) == len(SIDES) and counts[0] not in counts[1:]:
-            ours[_ATTEMPTS] = theirs[_ATTEMPTS] = counts[1] + counts[2] - counts[0]
+    for name in _VERIFIED:
+        if old.get(name) not in (freshness.get(name), _freshness(later).get(name)):
+            freshness[name] = _freshness(later).get(name)
+    earlier["freshness"] = {name: value for name, value in freshness.items() if value is not None}
 
 
 def _freshness(data: Mapping[str, object]) -> Mapping[str, object]:
     return mapping_in(data, "freshness")
-
-
-def _replace(
-    base: Mapping[str, object], earlier: dict[str, object], later: Mapping[str, object], names: Iterable[str]
-) -> None:
-    for name in names:
-        if base.get(name) not in (earlier.get(name), later.get(name)):
-            if name in later:
-                earlier[name] = later[name]
-            else:
-                earlier.pop(name, None)
 
 
 def _merged(base: object, ours: object, theirs: object, name: str, contested: list[str]) -> object:
