@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import UnreadableFileError, UnsafePathError, WriteError
-from orbit_registry.workspace.files import SKIPPED_FOLDERS, inside, read_text, walk, write_atomic
+from orbit_registry.workspace.files import SKIPPED_FOLDERS, inside, read_text, walk, without_sites, write_atomic
 
 
 def refusal(path: Path, limit: int = 100) -> str:
@@ -148,3 +148,17 @@ def test_walk_skips_folders_of_tools_and_links(tmp_path: Path) -> None:
     assert list(walk(tmp_path, "src", without=frozenset({"deep"}))) == ["src/x.md"]
     assert list(walk(tmp_path, tmp_path / "src/deep")) == ["src/deep/x.md"]
     assert not list(walk(tmp_path, "nothing"))
+
+
+def test_pages_of_a_built_site_are_not_among_the_files(tmp_path: Path) -> None:
+    paths = ["site.md", "site/.orbit-site.json", "site/adrs/ADR-0001/index.md", "src/a.py"]
+    paths += ["manual/search/search_index.json", "manual/adr/0001-use-x/index.html", "manual/notes.md"]
+    paths += ["manual/404.html", "docs/search/search_index.json", "docs/adr/0001-use-x.md"]
+    assert without_sites(paths, tmp_path) == ["site.md", "src/a.py", *paths[-2:]]
+
+
+def test_the_site_that_mkdocs_names_is_a_built_one(tmp_path: Path) -> None:
+    (tmp_path / "mkdocs.yml").write_text("site_name: X\nsite_dir: './public'  # of pages\n", "utf-8")
+
+    assert without_sites(["public/index.html", "public/adr/0001-a.md", "a.md"], tmp_path) == ["a.md"]
+    assert without_sites(["public/adr/0001-a.md", "a.md"], tmp_path) == ["public/adr/0001-a.md", "a.md"]

@@ -1,6 +1,5 @@
 """Fixes of one round, each as one recoverable step under the write lock."""
 
-import shlex
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -70,7 +69,7 @@ def _adopt(
     records, author = read_collection(workspace).records, importer(workspace)
     changes = plan_adoption(workspace, paths, records, author, by_name=paths, dry_run=True).changes
     try:
-        refuse_for_agent(workspace, changes, hint=f"a person runs `orbit adr backfill {shlex.join(paths)}`")
+        refuse_for_agent(workspace, changes)
         for diagnostic in unrecorded:
             announce(diagnostic, changes if diagnostic is unrecorded[-1] else ())
         is_adopted = not dry_run and any(outcome.what == "taken" for outcome in backfill(workspace, paths).outcomes)

@@ -26,8 +26,7 @@ from orbit_registry.operations import import_report
 from orbit_registry.operations.adoption import NO_ENTRY, adopt, reason_for_none
 from orbit_registry.operations.document_facts import is_of_feature
 from orbit_registry.repository.documents import LOG_NAME
-from orbit_registry.workspace.built_sites import built_sites
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, SKIPPED_FOLDERS, read_text, walk
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, SKIPPED_FOLDERS, built_sites, read_text, walk
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace
 
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
@@ -76,8 +75,7 @@ class DocumentImporter:
             ) from None
         outcomes: list[import_report.Outcome] = []
         chosen = list(_select(workspace, "" if within == "." else within, outcomes))
-        command = f"orbit import {shlex.quote(within)}"
-        outcomes += adopt(workspace, chosen, by_name=[within], command=command, assume=assume, dry_run=dry_run)
+        outcomes += adopt(workspace, chosen, by_name=[within], assume=assume, dry_run=dry_run)
         notes = list(_hints(outcome.source for outcome in outcomes if outcome.reason == _READS_LIKE_ONE))
         notes += import_report.markdown_notes(outcomes)
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):

@@ -42,7 +42,6 @@ from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.schema import SCHEMA_VERSION
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations import init
-from orbit_registry.operations.adoption import in_steps
 from orbit_registry.operations.document_facts import cut_line, stable_uid
 from orbit_registry.operations.import_report import Outcome, OutcomeKind, TakeoverReport
 from orbit_registry.operations.renumber import renamed_votes
@@ -61,12 +60,6 @@ from orbit_registry.workspace.journal import FileChange, unfinished_steps
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, open_workspace
 
 MARK = "x-imported_from"
-_STEP = 20_000_000  # characters of one step; a larger collection takes several
-_PERSON = (
-    "a person runs `orbit import`; `--dry-run` shows what it takes",
-    "a person runs `orbit learning migrate-layout`; --dry-run shows what it does",
-)
-"""Hints for an agent that imports, or migrates a layout."""
 _COMMITTED = ("config.yaml", "schemas/", "baseline.yaml", "adrs/", "learnings/", "imported-from-orbit/")
 _AGAIN = "correct it, then import again"
 _LOGS = frozenset({"votes.jsonl", "comments.jsonl"})
@@ -349,14 +342,13 @@ def _take_over(
         plan = plan_import(target, read(orbit), in_place=in_place, dry_run=True)
         if dry_run:
             return plan
-        refuse_for_agent(target, plan.changes, hint=_PERSON[migrates])
+        refuse_for_agent(target, plan.changes)
     if in_place and not (migrates and (orbit / "config.yaml").exists()):
         make_workspace(target)
     workspace = open_workspace(target.root)
     with writing(workspace, wait=0 if migrates else None):
         plan = plan_import(workspace, read(orbit), in_place=in_place, dry_run=False)
-        for step in in_steps(plan.changes, _STEP):
-            write_step(workspace, "learning-migrate-layout" if migrates else "import", step, taken_over=True)
+        write_step(workspace, "learning-migrate-layout" if migrates else "import", plan.changes, taken_over=True)
     return plan
 
 

@@ -62,7 +62,6 @@ from orbit_registry.workspace.git import dates_of
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
-STEP_LIMIT = 40_000_000
 _QUOTED = 60  # characters of a status that a report quotes
 
 
@@ -98,25 +97,22 @@ def plan_adoption(
 
 
 def adopt(
-    workspace: Workspace, paths: Iterable[str], *, by_name: Collection[str] = (), command: str = "orbit adr backfill",
-    author: Author | None = None, dry_run: bool = False, assume: str | None = None,
-) -> tuple[Outcome, ...]:  # fmt: skip
+    workspace: Workspace, paths: Iterable[str], *, by_name: Collection[str], dry_run: bool, assume: str | None = None
+) -> tuple[Outcome, ...]:
     """Make a record for each decision at `paths` that has none; `by_name` are documents that the user named."""
-    who = author or importer(workspace)
+    author = importer(workspace)
 
     def plan(*, dry_run: bool) -> AdoptionPlan:
         records = read_collection(workspace).records
-        return plan_adoption(workspace, paths, records, who, by_name=by_name, dry_run=dry_run, assume=assume)
+        return plan_adoption(workspace, paths, records, author, by_name=by_name, dry_run=dry_run, assume=assume)
 
     if dry_run:
         return plan(dry_run=True).outcomes
     with writing(workspace):
-        if (author.role if author else acting_role()) == "agent":  # before numbers are taken
-            changes = plan(dry_run=True).changes
-            refuse_for_agent(workspace, changes, author=author, hint=f"a person runs `{command}`")
+        if acting_role() == "agent":  # before numbers are taken
+            refuse_for_agent(workspace, plan(dry_run=True).changes)
         done = plan(dry_run=False)
-        for step in in_steps(done.changes):
-            write_step(workspace, "adopt", step, author=author, taken_over=True)
+        write_step(workspace, "adopt", done.changes, taken_over=True)
         return done.outcomes
 
 
@@ -131,8 +127,7 @@ def backfill(
         here = inside(workspace.root, path)
         below = sorted(here.rglob("*.md")) if here.is_dir() else [here]
         documents += (workspace.relative(file) for file in below)
-    command = shlex.join(("orbit", "adr", "backfill", *paths))
-    outcomes = adopt(workspace, sorted(set(documents)), by_name=paths, command=command, dry_run=dry_run)
+    outcomes = adopt(workspace, sorted(set(documents)), by_name=paths, dry_run=dry_run)
     if not paths:
         outcomes = tuple(outcome for outcome in outcomes if outcome.what != "left" or outcome.record is not None)
     return TakeoverReport("documents", ", ".join(paths) or ".", dry_run, outcomes)
@@ -141,21 +136,6 @@ def backfill(
 def importer(workspace: Workspace) -> Author:
     """Return the author of imported records: the one who runs the command, with the role `import`."""
     return Author(current_author(workspace.git).name, "import")
-
-
-def in_steps(changes: Sequence[FileChange], limit: int = STEP_LIMIT) -> Iterator[list[FileChange]]:
-    """Yield the changes in as few steps as the journal's size allows."""
-    step: list[FileChange] = []
-    size = 0
-    for change in changes:
-        weight = len(change.before or "") + len(change.after or "") + 200
-        if step and size + weight > limit:
-            yield step
-            step, size = [], 0
-        step.append(change)
-        size += weight
-    if step:
-        yield step
 
 
 def _edges(

@@ -20,7 +20,7 @@ from orbit_registry.model.diagnostic import Diagnostic, from_error
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.workspace.cache import row_reader, to_row
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, Folders, decode, document_text, inside, read_text, walk
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, decode, document_text, inside, is_inside, read_text, walk
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ class ProseReading:
 
     def __init__(self, workspace: Workspace, bodies: Iterable[str], documents: Iterable[str]) -> None:
         self._workspace = workspace
-        paths = [*filter(Folders(workspace.root).contain, sorted(set(documents))), *sorted(bodies)]
+        paths = [*(path for path in sorted(set(documents)) if is_inside(workspace.root, path)), *sorted(bodies)]
         states = workspace.cache.hashes(workspace.root, paths)
         self.states = {path: state for path, state in states.items() if state.error is None}
         """Readable documents and bodies by path."""

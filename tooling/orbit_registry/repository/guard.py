@@ -107,9 +107,7 @@ def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
             yield from _texts(name, part)
 
 
-def refuse_for_agent(
-    workspace: Workspace, changes: Iterable[FileChange], *, author: Author | None = None, hint: str = BY_A_PERSON
-) -> None:
+def refuse_for_agent(workspace: Workspace, changes: Iterable[FileChange], *, author: Author | None = None) -> None:
     """Raise where an agent would put a record live, reject or change one; failures have limits of their own."""
     role = author.role if author is not None else acting_role()
     if role != "agent":
@@ -128,8 +126,7 @@ def refuse_for_agent(
             continue
         if before is not None and before.phase == "live":
             message = f"{before.id} is {before.status.name}; an agent may not change it"
-            advice = "propose a new record; " if hint == BY_A_PERSON else ""
-            raise RefusedError(message, hint=advice + hint)
+            raise RefusedError(message, hint=f"propose a new record; {BY_A_PERSON}")
         if before is not None and before.phase == "pending":
             pending_uids.add(before.uid)
         if after is not None and (after.phase == "live" or after.is_rejected):
@@ -139,7 +136,7 @@ def refuse_for_agent(
     if decided:
         first = decided[0]
         message = f"an agent may not make a {first.kind.label.lower()} {first.status.name}: {_listed(decided)}"
-        raise RefusedError(message, hint=hint)
+        raise RefusedError(message, hint=BY_A_PERSON)
 
 
 def _refuse_overreach(before: Record | None, after: Record | None) -> None:

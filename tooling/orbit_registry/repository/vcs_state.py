@@ -11,8 +11,7 @@ from orbit_registry.errors import GitError, GitStoppedError, UsageError
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.reader import Reading, RecordFolder
-from orbit_registry.workspace.built_sites import without_sites
-from orbit_registry.workspace.files import Folders, walk
+from orbit_registry.workspace.files import is_inside, walk, without_sites
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import RESERVED_NAMES, Workspace
@@ -279,10 +278,9 @@ def _no_folders(workspace: Workspace) -> Iterator[str]:
 
 def missing_files(root: Path, documents: Iterable[str]) -> Iterator[str]:
     """Yield the documents that don't exist or are outside the project."""
-    folders = Folders(root)
     for path in set(documents):
         try:
-            there = folders.contain(path) and stat.S_ISREG(os.lstat(f"{root}/{path}").st_mode)
+            there = is_inside(root, path) and stat.S_ISREG(os.lstat(f"{root}/{path}").st_mode)
         except OSError:
             there = False
         if not there:

@@ -16,7 +16,7 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.ids import short_name
 from orbit_registry.repository.reader import Reading
-from orbit_registry.workspace.built_sites import without_sites
+from orbit_registry.workspace.files import without_sites
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace
 

@@ -11,8 +11,7 @@ from orbit_registry.formats.globs import Glob, matches, parse_glob
 from orbit_registry.model.record import Record
 from orbit_registry.operations.citation_rewrite import mentioning_files
 from orbit_registry.repository.documents import decision_paths
-from orbit_registry.workspace.built_sites import without_sites
-from orbit_registry.workspace.files import document_text
+from orbit_registry.workspace.files import document_text, without_sites
 from orbit_registry.workspace.git import Commit, newest_commits
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 

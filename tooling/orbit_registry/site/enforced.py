@@ -21,7 +21,7 @@ from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.publication import Publication
-from orbit_registry.workspace.files import Folders
+from orbit_registry.workspace.files import is_inside
 from orbit_registry.workspace.workspace import Workspace
 
 PAGE = "enforced/"
@@ -65,8 +65,8 @@ def _allows(workspace: Workspace, files: Iterable[str]) -> dict[str, list[Allow]
     def parse(path: str, content: bytes) -> object:
         return [*allows_in(path, content.decode("utf-8", "replace"))]
 
-    folders = filter(Folders(workspace.root).contain, files)
-    rows = workspace.cache.files("allowances", workspace.root, folders, parse, limit=FILE_LIMIT)
+    paths = [path for path in files if is_inside(workspace.root, path)]
+    rows = workspace.cache.files("allowances", workspace.root, paths, parse, limit=FILE_LIMIT)
     return {path: [Allow(*row) for row in state.value] for path, state in rows.items() if state.value}
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from orbit_registry.errors import RefusedError, UnsafePathError
 from orbit_registry.model.diagnostic import Diagnostic, Severity
-from orbit_registry.workspace.built_sites import SITE_MANIFEST
-from orbit_registry.workspace.files import inside, write_error
+from orbit_registry.workspace.files import SITE_MANIFEST, inside, write_error
 from orbit_registry.workspace.git import Git
 
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW

@@ -19,7 +19,7 @@ from orbit_registry.operations.citations import in_text, references_of
 from orbit_registry.operations.link_targets import RecordLocation, Targets, location_of
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.workspace.cache import digest
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, Folders, decode
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, decode, is_inside
 from orbit_registry.workspace.workspace import Workspace
 
 _NUMBERED = re.compile(r"([A-Z]+-)(\d{1,9})")
@@ -60,7 +60,6 @@ def citing_references(
     from orbit_registry.repository.vcs_state import citing_files  # a sync in which nothing changed asks no file
 
     forms = workspace.kinds.id_forms
-    folders = Folders(workspace.root)
 
     def parse(path: str, content: bytes) -> object:
         try:
@@ -71,7 +70,8 @@ def citing_references(
 
     paths = [path for path in sorted({*citing_files(workspace, files), *more}) if path not in without]
     namespace = f"citing {hashlib.sha256(str(forms).encode()).hexdigest()[:16]}"
-    rows = workspace.cache.files(namespace, workspace.root, filter(folders.contain, paths), parse, limit=DOCUMENT_LIMIT)
+    paths = [path for path in paths if is_inside(workspace.root, path)]
+    rows = workspace.cache.files(namespace, workspace.root, paths, parse, limit=DOCUMENT_LIMIT)
     values = {path: row.value for path, row in rows.items() if row.value is not None}
     return {path: References.from_row(values[path]) if path in values else References() for path in paths}
 

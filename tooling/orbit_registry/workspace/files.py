@@ -1,14 +1,16 @@
-"""Files: size limits, paths that stay in the project, atomic replacement, walking folders."""
+"""Files: size limits, paths that stay in the project, atomic replacement, walking folders, built sites."""
 
 import contextlib
 import errno
 import os
+import posixpath
+import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from orbit_registry.errors import UnreadableFileError, UnsafePathError, WriteError
+from orbit_registry.errors import OrbitError, UnreadableFileError, UnsafePathError, WriteError
 
 RECORD_LIMIT = 1_000_000
 DOCUMENT_LIMIT = 5_000_000
@@ -128,25 +130,6 @@ def document_text(root: Path, relative: str) -> str | None:
         return None
 
 
-class Folders:
-    """Check of many names against a root; each folder is examined once."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._known: dict[str, bool] = {"": True}
-
-    def contain(self, path: str) -> bool:
-        """Say whether `inside` accepts a name; the file itself is not looked at."""
-        folder, slash, name = path.rpartition("/")
-        if name in ("", ".", "..") or "\\" in name or "\x00" in name or (slash and not folder):
-            return False
-        if not name.isascii() or name.casefold() == ".git":
-            return is_inside(self._root, path)
-        if folder not in self._known:
-            self._known[folder] = is_inside(self._root, folder)
-        return self._known[folder]
-
-
 def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o666) -> None:
     """Replace a file through a temporary file, fsync and rename; a new file gets `mode`."""
     temporary = stage(path, content.encode("utf-8") if isinstance(content, str) else content, mode=mode)
@@ -245,3 +228,29 @@ def walk(
         folders[:] = sorted(name for name in folders if name not in left_out and (hidden or name[0] != "."))
         prefix = os.path.relpath(parent, root).replace(os.sep, "/")
         yield from (name if prefix == "." else f"{prefix}/{name}" for name in sorted(names))
+
+
+SITE_MANIFEST = ".orbit-site.json"  # the file that marks a folder as a built site
+_SITE_MARK, _MKDOCS_MARK = f"/{SITE_MANIFEST}", "/search/search_index.json"
+_MKDOCS_PAGES = ("404.html", "sitemap.xml")  # one of them is in each site that MkDocs built
+_SITE_DIR = re.compile(r"^site_dir:[ \t]*(['\"]?)([^'\"#\s][^'\"#\n]*?)\1[ \t]*(?:#.*)?\r?$", re.MULTILINE)
+
+
+def without_sites(paths: Iterable[str], root: Path) -> list[str]:
+    """Return paths, from `root`, that are not in a built site, of Orbit or of MkDocs."""
+    paths = list(paths)
+    sites = built_sites(paths, root)
+    return [path for path in paths if not path.startswith(sites)] if sites else paths
+
+
+def built_sites(paths: Sequence[str], root: Path) -> tuple[str, ...]:
+    """Return the folders of built sites among the paths, each with a slash at its end."""
+    sites = {path.removesuffix(SITE_MANIFEST) for path in paths if path.endswith(_SITE_MARK)}
+    if folders := {path.removesuffix(_MKDOCS_MARK) for path in paths if path.endswith(_MKDOCS_MARK)}:
+        pages = {path for path in paths if path.endswith(_MKDOCS_PAGES)}
+        sites |= {f"{folder}/" for folder in folders if any(f"{folder}/{page}" in pages for page in _MKDOCS_PAGES)}
+    with contextlib.suppress(OrbitError):  # a site without its search has no mark, but `mkdocs.yml` may name it
+        if (configured := _SITE_DIR.search(read_text(root / "mkdocs.yml"))) is not None:
+            folder = posixpath.normpath(configured[2])
+            sites |= {f"{folder}/"} if f"{folder}/index.html" in paths else set()
+    return tuple(sorted(sites))

@@ -27,7 +27,7 @@ from orbit_registry.operations.freshness.fingerprints import Fingerprints
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.vcs_state import missing_files
 from orbit_registry.workspace.config import Config
-from orbit_registry.workspace.files import Folders, inside
+from orbit_registry.workspace.files import inside, is_inside
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace
 
@@ -95,7 +95,7 @@ def probe(
 def changed_sources(workspace: Workspace, sources: Iterable[tuple[str, str]]) -> dict[tuple[str, str], bool]:
     """Return the files that no longer have the hash they had, and whether they are gone."""
     pairs = sorted(sources)
-    inside_root = set(filter(Folders(workspace.root).contain, {path for path, _ in pairs}))
+    inside_root = {path for path, _ in pairs if is_inside(workspace.root, path)}
     states = workspace.cache.hashes(workspace.root, inside_root)
     changed = [
         (path, digest) for path, digest in pairs if path not in states or f"sha256:{states[path].sha256}" != digest
