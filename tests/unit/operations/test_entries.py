@@ -1,13 +1,12 @@
 """New decisions where the decisions of a project stand in one log: an entry beside the others, named as they are."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 from tests.files import write
 
-from orbit_registry.errors import LockTimeoutError, OrbitError, RefusedError
+from orbit_registry.errors import LockTimeoutError, OrbitError
 from orbit_registry.importers.importer import import_from
 from orbit_registry.operations.adr import NewAdr, new_adr, update_adr
 from orbit_registry.registry import Registry
@@ -132,20 +131,6 @@ def test_the_style_file_still_writes_a_file(registry: Registry) -> None:
 
     assert registry.add_adr(NewAdr("Use SQLite", style="file")).document == "docs/adr/0002-use-sqlite.md"
     assert registry.add_adr(NewAdr("Use DuckDB", feature="snapshot")).document == "DECISIONS.md"
-
-
-def test_no_second_log_is_begun_beside_one_that_was_renamed(registry: Registry) -> None:
-    registry = adopted(registry, "## D1: A")
-    root = registry.workspace.root
-    (root / "DECISIONS.md").rename(root / "decision-log.md")
-
-    with pytest.raises(RefusedError, match=r"DECISIONS\.md is not there, and 1 decision has its text in it"):
-        registry.add_adr(new_adr({"title": "Use SQLite"}))
-    assert not (root / "DECISIONS.md").exists()
-
-    shutil.rmtree(root / ".orbit/adrs/ADR-0001")
-    assert Registry.open(root).add_adr(new_adr({"title": "Use SQLite"})).document == "DECISIONS.md"
-    assert headings_of(registry) == ["## ADR-0001 — Use SQLite"]
 
 
 def test_a_log_that_another_writer_begins_is_waited_for(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -71,20 +70,12 @@ def test_another_version_of_the_code_begins_anew(ask: Ask) -> None:
     assert ask("2") == (BOTH, ["a.txt", "b.txt"])
 
 
-def test_files_that_are_gone_are_forgotten_once_they_are_most(folder: Path, tmp_path: Path) -> None:
-    def stored() -> set[str]:
-        with closing(sqlite3.connect(file)) as database:
-            return {path for (path,) in database.execute("SELECT path FROM files")}
-
-    file, names = tmp_path / "cache.sqlite", ["a.txt", "b.txt", "c.txt"]
-    (folder / "c.txt").write_text("c", "utf-8")
-    cache = Cache(file, "1")
-    cache.files("texts", folder, names, Parser())
-    for gone, expected in (("a.txt", set(names)), ("b.txt", {"c.txt"})):
-        (folder / gone).unlink()
-        cache.forget_missing(folder)
-        assert stored() == expected
-    cache.close()
+def test_a_file_that_grew_too_large_is_made_anew(ask: Ask, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask()
+    size = (folder / "own/cache.sqlite").stat().st_size
+    for largest, parsed in ((size, []), (size - 1, ["a.txt", "b.txt"])):
+        monkeypatch.setattr("orbit_registry.workspace.cache.LARGEST", largest)
+        assert ask() == (BOTH, parsed)
 
 
 def test_a_damaged_value_is_not_believed(ask: Ask, folder: Path) -> None:

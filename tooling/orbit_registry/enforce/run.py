@@ -285,7 +285,6 @@ class Run:
         workspace = self.report.workspace
         key = [find_spec("ast_grep_py") is None, {name: check.digest for name, check in self.checks.items()}]
         namespace = f"enforce {digest(key)[:16]}"
-        workspace.cache.keep_newest("enforce", namespace)
         values: dict[str, FileMatches] = {}
         for path, state in workspace.cache.files(namespace, workspace.root, readers, parse, limit=FILE_LIMIT).items():
             if state.value is not None:

@@ -179,7 +179,6 @@ def sync_index(workspace: Workspace, inputs: Inputs | None = None, *, rebuild: b
             content, records, is_built = bytes(index.content[: index.length]), index.records, False
         else:
             content, records, is_built = *_compiled(workspace, inputs), True
-            workspace.cache.forget_missing(workspace.root)
         for leftover in path.parent.glob(f"{TEMPORARY}{path.name}-*"):  # of a killed process: no other one writes now
             leftover.unlink(missing_ok=True)
         write_atomic(path, content + "\n".join(inputs.lines).encode("utf-8", "surrogateescape"), mode=0o600)

@@ -42,7 +42,7 @@ from orbit_registry.operations.import_report import (
 from orbit_registry.operations.link_targets import (
     UNRESOLVED,
     Edge,
-    EdgeTable,
+    FieldsByRecord,
     RecordLocation,
     Targets,
     Unresolved,
@@ -91,7 +91,6 @@ def plan_adoption(
     changes = [*_new_records(workspace, kind, author, numbered, table, unresolved, outcomes, assume)]
     adopted = {decision.id for decision in numbered}
     changes += _changed_records(workspace, existing, edges, table, adopted, outcomes)
-    outcomes += (_implied(record, edge) for record, edge in table.implied)
     changes += config_changes(workspace, [decision.candidate for decision in numbered], outcomes)
     return AdoptionPlan(tuple(changes), tuple(outcomes))
 
@@ -179,7 +178,7 @@ def _edges(
 
 
 def _new_records(
-    workspace: Workspace, kind: Kind, author: Author, numbered: Sequence[NumberedDecision], table: EdgeTable,
+    workspace: Workspace, kind: Kind, author: Author, numbered: Sequence[NumberedDecision], table: FieldsByRecord,
     unresolved: Mapping[str, Sequence[Unresolved]], outcomes: list[Outcome], assume: str | None,
 ) -> Iterator[FileChange]:  # fmt: skip
     uids: set[str] = set()
@@ -191,7 +190,7 @@ def _new_records(
         uids.add(uid)
         left_open = [edge.as_data() for edge in unresolved.get(decision.id, ())]
         dates = document_dates(candidate.entry.date, history.get(candidate.path))
-        fields = {**document_fields(decision), **dates, **table.by_record.get(decision.id, {}), UNRESOLVED: left_open}
+        fields = {**document_fields(decision), **dates, **table.get(decision.id, {}), UNRESOLVED: left_open}
         if assume is not None and _is_unstated(candidate):
             fields["status"] = assume
         path = record_path(workspace, kind, decision.id)
@@ -247,22 +246,16 @@ def _quoted(text: str) -> str:
     return f"`{cut(' '.join(text.split()), _QUOTED)}`"
 
 
-def _implied(record: str, edge: Edge) -> Outcome:
-    relation = edge.as_written.partition(" ")[0].replace("_", " ")
-    message = f"only the first of the two documents says `{relation}`; both records hold it"
-    return Outcome("changed", edge.stated_by, record, message)
-
-
 def _changed_records(
-    workspace: Workspace, existing: ExistingRecords, edges: Sequence[Edge], table: EdgeTable,
+    workspace: Workspace, existing: ExistingRecords, edges: Sequence[Edge], table: FieldsByRecord,
     new_ids: Collection[str], outcomes: list[Outcome],
 ) -> Iterator[FileChange]:  # fmt: skip
     resolved: dict[str, set[str]] = {}
     for edge in edges:
         resolved.setdefault(edge.stated_by, set()).add(edge.as_written)
-    for record_id in sorted(table.by_record.keys() - set(new_ids)):
+    for record_id in sorted(table.keys() - set(new_ids)):
         record = existing.records[record_id]
-        edit = partial(_with_edges, table.by_record[record_id], resolved.get(record_id, frozenset()))
+        edit = partial(_with_edges, table[record_id], resolved.get(record_id, frozenset()))
         try:
             change, _ = prepare_edit(workspace, record, edit)
         except InvalidRecordError as error:

@@ -15,7 +15,6 @@ from orbit_registry.formats.position import Position, Span, TextLines
 from orbit_registry.model.kind import Kind
 from orbit_registry.repository.codec import data_in, decode_record
 from orbit_registry.repository.writer import ChangeSet
-from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -288,7 +287,7 @@ def _still_that_record(before: str, after: str) -> bool:
 def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]:
     """Return the text files that match one of the patterns: tracked ones and new ones that git does not ignore."""
     if not patterns or workspace.git.top is None:
-        return sorted(_walked(workspace, patterns)) if patterns else []
+        return []
     options = ("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_options(patterns))
     where = (".", *(f":(exclude){folder}" for folder in _GENERATED))
     return sorted({*workspace.git.run_names(*options, "--", *where, settings=_SETTINGS, check=False)})
@@ -313,27 +312,9 @@ def _options(patterns: Sequence[str]) -> list[str]:
     return [part for pattern in patterns for part in ("-e", pattern)]
 
 
-def _walked(workspace: Workspace, patterns: Sequence[str]) -> Iterator[str]:
-    expression = re.compile(
-        "|".join(pattern.replace("[[:space:]]", r"\s") for pattern in patterns).encode(), re.IGNORECASE
-    )
-    for path in _all_files(workspace):
-        try:
-            data = (workspace.root / path).read_bytes()
-        except OSError:
-            continue
-        if b"\0" not in data[:8000] and expression.search(data):
-            yield path
-
-
-def _all_files(workspace: Workspace) -> Iterator[str]:
-    return (path for path in walk(workspace.root) if not path.startswith(_GENERATED))
-
-
 def _unique_names(workspace: Workspace, moves: DocumentMoves) -> frozenset[str]:
     names = {path.rpartition("/")[2] for path in moves.paths}
     if not names:
         return frozenset()
-    paths = workspace.git.tracked()
-    counts = Counter(path.rpartition("/")[2] for path in (paths if paths is not None else _all_files(workspace)))
+    counts = Counter(path.rpartition("/")[2] for path in workspace.git.tracked() or ())
     return frozenset(name for name in names if counts[name] < 2)

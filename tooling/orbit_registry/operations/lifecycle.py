@@ -365,7 +365,7 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
     record = read_collection(workspace).records.get(any_id)
     if record.phase != "live":
         message = f"{record.id} is {record.status.name}; votes count for records that hold"
-        raise RefusedError(message, hint=_vote_hint(record))
+        raise RefusedError(message, hint=f"`orbit {record.kind.name} list --phase live` lists those that do")
     refuse_inherited(workspace, record.path)
     half_life = half_life_days()
     now = datetime.now(UTC).replace(microsecond=0)
@@ -376,11 +376,3 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
     WRITTEN_ROOTS.add(workspace.root)
     votes = (*record.votes, cast) if new else record.votes
     return VoteResult(replace(record, votes=votes), new, tally(votes, now, half_life))
-
-
-def _vote_hint(record: Record) -> str:
-    if record.superseded_by:
-        return f"vote for what replaced it: {', '.join(record.superseded_by)}"
-    if record.phase == "pending":
-        return "votes are possible once a person has accepted it"
-    return f"`orbit {record.kind.name} list --phase live` lists those that do"

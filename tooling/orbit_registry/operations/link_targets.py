@@ -4,7 +4,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
 
 from orbit_registry.formats.adr.model import AdrDocument, Rel, Relation
@@ -204,37 +204,23 @@ def _short_line(text: str) -> str:
     return " ".join(text.split())[:400]
 
 
-@dataclass(slots=True)
-class EdgeTable:
-    """Edges by record; a supersession is listed at both of its ends."""
-
-    by_record: dict[str, dict[str, list[object]]] = field(default_factory=dict)  # record → field → entries
-    implied: list[tuple[str, Edge]] = field(default_factory=list)
-    """Records that get an edge which only the other one's document states."""
-
-    def add(self, record: str, name: str, entry: object) -> None:
-        """Add an entry to a field of a record."""
-        self.by_record.setdefault(record, {}).setdefault(name, []).append(entry)
+FieldsByRecord = Mapping[str, Mapping[str, list[object]]]
+"""Record → field → entries."""
 
 
-def tabulate(edges: Sequence[Edge]) -> EdgeTable:
+def tabulate(edges: Sequence[Edge]) -> FieldsByRecord:
     """Return the edges by record, each once, supersession at both ends."""
-    table = EdgeTable()
-    same: dict[tuple[str, str, str], list[Edge]] = defaultdict(list)
-    for edge in edges:
-        same[edge.rel, edge.subject, edge.target].append(edge)
-    related = {(subject, target) for rel, subject, target in same if rel != "references"}
-    for (rel, subject, target), duplicates in same.items():
+    table: dict[str, dict[str, list[object]]] = defaultdict(lambda: defaultdict(list))
+    pairs = dict.fromkeys((edge.rel, edge.subject, edge.target) for edge in edges)
+    related = {(subject, target) for rel, subject, target in pairs if rel != "references"}
+    for rel, subject, target in pairs:
         if rel == "references" and ((subject, target) in related or (target, subject) in related):
             continue
-        if rel == "related_to" and (rel, target, subject) in same and target < subject:
+        if rel == "related_to" and (rel, target, subject) in pairs and target < subject:
             continue
         if rel == "supersedes":
-            table.add(subject, "supersedes", target)
-            table.add(target, "superseded_by", subject)
+            table[subject]["supersedes"].append(target)
+            table[target]["superseded_by"].append(subject)
         else:
-            table.add(subject, "links", {"rel": rel, "to": target})
-        ends = (subject, target) if rel == "supersedes" else (subject,)
-        sources = {edge.stated_by for edge in duplicates}
-        table.implied += ((end, duplicates[0]) for end in ends if end not in sources)
+            table[subject]["links"].append({"rel": rel, "to": target})
     return table

@@ -111,8 +111,9 @@ def renumber(workspace: Workspace, any_id: str, number: int | None = None, *, dr
 
 
 def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: bool) -> tuple[RenumberReport, ChangeSet]:
-    git = workspace.git
-    if git.top is not None and git.run("ls-files", "-u", "--", ORBIT):
+    if workspace.git.top is None:
+        raise RefusedError("outside git nothing finds the citations", hint="run `git init`, then try again")
+    if workspace.git.run("ls-files", "-u", "--", ORBIT):
         raise RefusedError("a merge waits to be resolved", hint="run `orbit resolve` first")
     records = read_collection(workspace).records
     record = _find_record(records, any_id)
@@ -170,8 +171,6 @@ def _new_id(workspace: Workspace, record: Record, number: int | None, *, dry_run
 
 def _branch_with(workspace: Workspace, record: Record, record_id: str) -> str | None:
     git, kind = workspace.git, record.kind
-    if git.top is None:
-        return None
     with contextlib.suppress(GitError):
         for ref, names in git.names_on_refs(f"{ORBIT}/{kind.plural}").items():
             content = git.read(ref, f"{ORBIT}/{kind.file_of(record_id)}") if record_id in names else None

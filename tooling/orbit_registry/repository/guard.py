@@ -135,7 +135,8 @@ def refuse_for_agent(workspace: Workspace, changes: Iterable[FileChange], *, aut
     decided = [record for record in decided if record.phase == "live" or record.uid in pending_uids]
     if decided:
         first = decided[0]
-        message = f"an agent may not make a {first.kind.label.lower()} {first.status.name}: {_listed(decided)}"
+        names = listed([f"{record.id} ({record.title})" for record in decided], _LISTED)
+        message = f"an agent may not make a {first.kind.label.lower()} {first.status.name}: {names}"
         raise RefusedError(message, hint=BY_A_PERSON)
 
 
@@ -159,10 +160,6 @@ def _refuse_overreach(before: Record | None, after: Record | None) -> None:
 
 def _record(text: str | None, kind: Kind, path: str) -> Record | None:
     return decode_record(text, kind, path)[0] if text is not None else None
-
-
-def _listed(records: list[Record]) -> str:
-    return listed([f"{record.id} ({record.title})" for record in records], _LISTED)
 
 
 _UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "updated_at"))

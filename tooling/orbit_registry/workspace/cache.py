@@ -31,6 +31,8 @@ PACKAGE = Path(__file__).parent.parent
 SETTLED_NS = 2_000_000_000
 """A younger file may change again with the same time stamp, as some file systems store whole seconds."""
 LOCK_WAIT_SECONDS = 0.2
+LARGEST = 200_000_000
+"""Bytes from which on it is made anew: values of files that are gone, and of checks that changed, stay until then."""
 Parse = Callable[[str, bytes], object]
 
 
@@ -67,6 +69,8 @@ class Cache:
     def _open(self, file: Path | None) -> sqlite3.Connection:
         if file is not None:
             file.parent.mkdir(parents=True, exist_ok=True)
+            if file.exists() and file.stat().st_size > LARGEST:
+                self._delete()
         connection = sqlite3.connect(
             ":memory:" if file is None else file,
             timeout=LOCK_WAIT_SECONDS,
@@ -149,19 +153,6 @@ class Cache:
     def hashes(self, root: Path, paths: Iterable[str]) -> dict[str, FileValue]:
         """Return the states of texts without values."""
         return self.files("texts", root, paths, lambda path, content: "", limit=DOCUMENT_LIMIT)
-
-    def keep_newest(self, prefix: str, namespace: str) -> None:
-        """Delete the file values of the other namespaces that start with a prefix."""
-        others = "namespace GLOB ? AND namespace != ?"
-        if self._rows(f"SELECT 1 FROM files WHERE {others} LIMIT 1", f"{prefix} *", namespace):
-            self._write(f"DELETE FROM files WHERE {others}", [(f"{prefix} *", namespace)])
-
-    def forget_missing(self, root: Path) -> None:
-        """Delete the values of files that are gone, once they are more than half of all."""
-        paths = {path for (path,) in self._rows("SELECT path FROM files")}
-        missing = [path for path in paths if not os.path.lexists(f"{root}/{path}")]
-        if len(missing) > len(paths) // 2:
-            self._write("DELETE FROM files WHERE path IN (SELECT value FROM json_each(?))", [(json.dumps(missing),)])
 
     def _stored(self, namespace: str, paths: list[str]) -> dict[str, tuple[Any, ...]]:
         rows = self._rows(
