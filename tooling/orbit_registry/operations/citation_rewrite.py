@@ -3,7 +3,7 @@
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from urllib.parse import quote
@@ -208,7 +208,7 @@ def rewrite_everywhere(
     drafted = {change.path: change.after for change in draft.changes}
     removed = {path for path, after in drafted.items() if after is None}
     candidates = {*mentioning_files(workspace, search_patterns(ids, moves)), *drafted} - removed
-    full = replace(moves, unique_names=_unique_names(workspace, moves))
+    full = replace(moves, unique_names=unique_names(workspace, moves.paths))
     counts: Counter[str] = Counter()
     unclear: list[Unclear] = []
     for path in sorted(candidates):
@@ -312,9 +312,10 @@ def _options(patterns: Sequence[str]) -> list[str]:
     return [part for pattern in patterns for part in ("-e", pattern)]
 
 
-def _unique_names(workspace: Workspace, moves: DocumentMoves) -> frozenset[str]:
-    names = {path.rpartition("/")[2] for path in moves.paths}
+def unique_names(workspace: Workspace, paths: Iterable[str]) -> frozenset[str]:
+    """Return the names of files that only one file of the project has."""
+    names = {path.rpartition("/")[2] for path in paths}
     if not names:
         return frozenset()
-    counts = Counter(path.rpartition("/")[2] for path in workspace.git.tracked() or ())
+    counts = Counter(path.rpartition("/")[2] for path in {*(workspace.git.tracked() or ())})
     return frozenset(name for name in names if counts[name] < 2)

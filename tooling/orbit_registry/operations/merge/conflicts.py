@@ -17,8 +17,8 @@ from orbit_registry.model.ids import sequence_id, sequence_number
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.rank import microseconds
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.citation_rewrite import kind_of, lines_at
-from orbit_registry.operations.renumber import alias_ids
+from orbit_registry.operations.citation_rewrite import kind_of
+from orbit_registry.operations.renumber import alias_ids, moved_document
 from orbit_registry.repository.codec import data_in, mapping_in
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.repository.ids import new_ids, short_name
@@ -29,11 +29,6 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 Side = Literal["base", "ours", "theirs"]
 SIDES: tuple[Side, ...] = ("base", "ours", "theirs")
 """In the order of the index's stages 1, 2 and 3. During a rebase, `ours` is the branch that is rebased onto."""
-
-
-def other_side(side: Side) -> Side:
-    """Return the side that a record is merged with."""
-    return "ours" if side == "theirs" else "theirs"
 
 
 _OPERATIONS = (("cherry-pick", "CHERRY_PICK_HEAD"), ("merge", "MERGE_HEAD"), ("revert", "REVERT_HEAD"))
@@ -57,9 +52,10 @@ class MergeState:
         return self._texts[side, path]
 
     def _read(self, side: Side, path: str) -> str | None:
-        stages, commit = self.unmerged.get(path), self.commits[side]
-        in_commit = f"{commit}:{self.git.prefix}{path}" if commit else None
-        object_name = stages.get(side) if stages is not None else in_commit
+        stages = self.unmerged.get(path)
+        # Of a stash or a squash git names no commit: what it merged without a conflict is in the index.
+        revision = self.commits[side] or {"base": self.commits["ours"] or "", "ours": "", "theirs": ""}[side]
+        object_name = stages.get(side) if stages is not None else f"{revision}:{self.git.prefix}{path}"
         if object_name is None:
             return None
         try:
@@ -94,23 +90,6 @@ class MergeState:
         matches = self.git.run_names(*arguments, settings=settings, check=False)
         names = [name.removeprefix(f"{commit}:") for name in matches]
         return next((name for name in names if _uid_in(self.text(side, name)) == uid), None)
-
-    def lines(self, patterns: Iterable[str]) -> Mapping[Side, Mapping[str, set[str]]]:
-        """Return, for each side and file, the lines that match a pattern."""
-        expressions = list(patterns)
-        result: dict[Side, dict[str, set[str]]] = {}
-        for side in SIDES:
-            commit = self.commits[side]
-            result[side] = lines_at(self.git, commit, expressions) if commit else {}
-        if self.commits["theirs"] is None:
-            our_lines = result["ours"]
-            index = lines_at(self.git, None, expressions)
-            result["theirs"] = {path: lines - our_lines.get(path, set()) for path, lines in index.items()}
-        for path, stages in self.unmerged.items():
-            for side in stages:
-                text = self.text(side, path) or ""
-                result[side][path] = {line.rstrip("\r") for line in text.split("\n")}
-        return result
 
 
 def _rebase_folder(git: Git) -> Path | None:
@@ -181,19 +160,31 @@ class MergedRecord:
     aliases: tuple[str, ...] = ()  # new names, where the merge itself gives it a new number
     reason: str = ""
 
-    @property
-    def home(self) -> str:
-        """The folder of the kind's records that holds it."""
-        return next(iter(self.paths.values())).rsplit("/", 2)[0]
+    def folder(self, side: Side) -> str:
+        """Return the record's folder on a side that has it."""
+        return self.paths[side].rpartition("/")[0]
 
     @property
-    def final_path(self) -> str:
-        """The record's file after the merge."""
-        return f"{self.home}/{self.final}/{self.kind.name}.yaml"
+    def final_folder(self) -> str:
+        """The record's folder after the merge."""
+        home = _settled({side: path.rsplit("/", 2)[0] for side, path in self.paths.items()})
+        return f"{home}/{self.final}"
 
-    def unmerged_path(self, state: MergeState) -> str:
-        """Return the record's file that is in conflict, else its final one."""
-        return next((path for path in self.paths.values() if path in state.unmerged), self.final_path)
+    def source_on(self, side: Side) -> Mapping[str, object]:
+        """Return the record's `source` on a side; empty where it has no document."""
+        return mapping_in(data_in(self.texts[side]) or {}, "source")
+
+    def document(self, side: Side) -> str:
+        """Return the record's document on a side; empty where it has none."""
+        return str(self.source_on(side).get("path") or "")
+
+    def final_document(self, side: Side) -> str:
+        """Return where the document of a side is after the merge; a log stays where it is."""
+        if "heading" in self.source_on(side):
+            return self.document(side)
+        if self.is_renumbered:
+            return moved_document(self.source, self.ids[self.side], self.final) or ""
+        return _settled({other: self.document(other) for other in self.paths})
 
     @property
     def is_renumbered(self) -> bool:
@@ -218,7 +209,7 @@ class MergedRecord:
     @property
     def source(self) -> Mapping[str, object]:
         """The record's `source` on that side; empty where it has no document."""
-        return mapping_in(self.data, "source")
+        return self.source_on(self.side)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,18 +288,6 @@ def _uids(state: MergeState, path: str) -> set[str | None]:
     return {_uid_in(state.text(side, path)) for side in SIDES} - {None}
 
 
-def add_shared(workspace: Workspace, state: MergeState, subjects: MergedRecords) -> MergedRecords:
-    """Return the subjects with the records that both sides changed and git merged by line."""
-    by_uid = {subject.uid: subject for subject in subjects.all}
-    if any(subjects.renames(side) for side in SIDES):
-        for kind in workspace.kinds:
-            for path in _changed_on_both(state, kind):
-                _add(by_uid, state, kind, path, SIDES)
-    for subject in by_uid.values():
-        subject.final = subject.final or _merged_id(subject)
-    return MergedRecords(tuple(by_uid.values()), subjects.unreadable)
-
-
 def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
     base, *commits = (state.commits[side] for side in SIDES)
     if not base or not all(commits):
@@ -325,7 +304,7 @@ def assign_ids(
     """Give each record its id after the merge; `claim` takes new numbers, without it they are only looked up."""
     by_id: dict[tuple[str, str], list[MergedRecord]] = defaultdict(list)
     for subject in subjects.all:
-        subject.final = _merged_id(subject)
+        subject.final = _settled(subject.ids)
         by_id[subject.kind.name, subject.final].append(subject)
     here = {record.uid: record for record in records}
     fresh: dict[str, list[MergedRecord]] = defaultdict(list)
@@ -348,15 +327,16 @@ def assign_ids(
             _renumber(subject, record_id, records)
 
 
-def _merged_id(subject: MergedRecord) -> str:
-    base, ours, theirs = (subject.ids.get(side) for side in SIDES)
+def _settled(values: Mapping[Side, str]) -> str:
+    """Return the value after the merge: that of the side that changed it, ours if both did."""
+    base, ours, theirs = (values.get(side) for side in SIDES)
     if ours and theirs:
         return theirs if ours == base else ours
     return ours or theirs or base or ""
 
 
 def _keeper(state: MergeState, group: list[MergedRecord], record_id: str, records: RecordSet) -> str:
-    path = f"{group[0].home}/{record_id}/{group[0].kind.name}.yaml"
+    path = f"{group[0].final_folder.rpartition('/')[0]}/{record_id}/{group[0].kind.name}.yaml"
     existing = records.with_id(record_id)
     settled = existing[0].uid if path not in state.unmerged and len(existing) == 1 else None
     uids = {subject.uid for subject in group}

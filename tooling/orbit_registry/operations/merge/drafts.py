@@ -1,31 +1,32 @@
-"""Drafts of the files of a merge: records, documents, logs and votes under the ids that they have afterwards."""
+"""Drafts of the files of a merge: each side's files under the names and ids that they have afterwards, merged."""
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from orbit_registry.errors import InvalidRecordError, OrbitError
+from orbit_registry.errors import OrbitError
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml_edit import rewrite
+from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.citation_rewrite import (
     CitationMap,
     DocumentMoves,
+    Unclear,
     kind_of,
+    lines_at,
+    mentioning_files,
     rewrite_file,
     rewrite_mentions,
+    search_patterns,
+    unique_names,
 )
-from orbit_registry.operations.merge.conflicts import SIDES, MergedRecord, MergedRecords, MergeState, Side, other_side
+from orbit_registry.operations.merge.conflicts import SIDES, MergedRecords, MergeState, Side
 from orbit_registry.operations.merge.texts import ContestedError, merge_logs, merge_records, merge_votes
-from orbit_registry.operations.renumber import (
-    in_order,
-    moved_document,
-    renamed_votes,
-    renumbered_data,
-    renumbered_document,
-)
+from orbit_registry.operations.renumber import in_order, renamed_votes, renumbered_data, renumbered_document
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.repository.votes import NAME as VOTES
@@ -37,9 +38,81 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 _MARKER = re.compile(r"(?m)^(?:<{7,}|\|{7,}|={7,}|>{7,})(?:[ \t].*)?$")
 _OPEN = re.compile(r"(?m)^<{7,} ")
 _BY_HAND = "it was edited by hand since; if it is right, `git add` it"
+Texts = Mapping[Side, str | None]
 
 
-@dataclass(slots=True)
+class SideFiles:
+    """Files of one side: where each is after the merge, and its text with the ids that the records then have."""
+
+    def __init__(self, workspace: Workspace, state: MergeState, subjects: MergedRecords, side: Side) -> None:
+        self._workspace, self._state, self._side = workspace, state, side
+        self._subjects = [subject for subject in subjects.all if side in subject.paths]
+        self._base_ids = subjects.ids("base")
+        self.renames = subjects.renames(side)
+        self.folders = {subject.folder(side): subject.final_folder for subject in self._subjects}
+        documents = {subject.document(side): subject.final_document(side) for subject in self._subjects}
+        self.documents = {old: new for old, new in documents.items() if old != new}
+        self._moves = DocumentMoves(self.documents, unique_names(workspace, self.documents))
+
+    def final_path(self, path: str) -> str:
+        """Return where a file of this side is after the merge."""
+        folder = path if path in self.folders else path.rpartition("/")[0]
+        while folder and folder not in self.folders:
+            folder = folder.rpartition("/")[0]
+        if folder:
+            return f"{self.folders[folder]}{path[len(folder) :]}"
+        return self.documents.get(path, path)
+
+    def affected(self) -> set[str]:
+        """Return the files that move or mention an id that changes."""
+        moved = [old for old, new in self.folders.items() if old != new]
+        paths = {path for folder in moved for path in self._state.files_below(self._side, folder)}
+        paths |= {*self.documents, *(subject.paths[self._side] for subject in self._subjects)}
+        if self.renames:
+            patterns = search_patterns(frozenset(self.renames), self._moves)
+            paths |= lines_at(self._state.git, self._state.commits[self._side], patterns).keys()
+            paths |= {subject.document(self._side) for subject in self._subjects} - {""}
+        return paths
+
+    def text(self, path: str, base: str | None) -> tuple[str | None, int]:
+        """Return a file's text with the ids of afterwards, and how many citations changed."""
+        text = self._state.text(self._side, path)
+        if text is None or not self.renames:
+            return text, 0
+        own = None
+        for subject in self._subjects:
+            old = subject.ids[self._side]
+            if subject.document(self._side) == path:
+                heading = subject.source_on(self._side).get("heading")
+                heading = None if heading is None else str(heading)
+                text = renumbered_document(text, path, heading, subject.title, old, subject.final)
+            if path == f"{subject.folder(self._side)}/{VOTES}":
+                text = renamed_votes(text, old, subject.final)
+            own = subject if subject.paths[self._side] == path else own
+        ids = frozenset(self.renames)
+        result = rewrite_file(self._workspace, path, text, ids, self._meaning(base), self._moves)
+        text = result.text
+        if own is not None and own.ids[self._side] != own.final:
+            old = own.ids[self._side]
+            data = renumbered_data(data_in(text) or {}, old, own.final, own.aliases, own.final_document(self._side))
+            text = rewrite(text, data, order=own.kind.schema.properties)
+        if is_markdown(path):
+            text = in_order(text, path, *sorted(self.renames.values()))
+        return text, result.count
+
+    def _meaning(self, base: str | None) -> CitationMap:
+        """Return what citations in this side's version of a file become; what stood there before both sides stays."""
+        inherited = {line.rstrip("\r") for line in (base or "").split("\n")} if self._side != "base" else set()
+
+        def meaning(path: str, line: str, cited: str) -> str:
+            del path
+            is_inherited = cited not in self._base_ids and line.rstrip("\r") in inherited
+            return cited if is_inherited else self.renames.get(cited, cited)
+
+        return meaning
+
+
+@dataclass
 class Resolution:
     """A merge being resolved: its state, and the files drafted so far."""
 
@@ -48,275 +121,154 @@ class Resolution:
     subjects: MergedRecords
     draft: ChangeSet
     resolved: set[str] = field(default_factory=set)  # unmerged paths that are settled
-    reasons: dict[str, str] = field(default_factory=dict)  # unmerged paths that need a person → why
+    reasons: dict[str, str] = field(default_factory=dict)  # paths that need a person → why
     created: set[str] = field(default_factory=set)  # paths that the merge brings into being or moves
-    drafted: set[str] = field(default_factory=set)  # uids of the records that were drafted
-    documents: dict[str, str] = field(default_factory=dict)  # uid → where the record's document is afterwards
-    moves: dict[str, str] = field(default_factory=dict)  # documents that move: old path → new path
-    owners: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    """Document of one record → what an id in a link to it becomes; a log, which both sides share, tells nothing."""
-    came_from: dict[str, str] = field(default_factory=dict)  # new path → the path it has on its side
-    belongs: dict[str, Side] = field(default_factory=dict)  # files that are one side's alone
-    translated: set[str] = field(default_factory=set)
-    """Files that were merged from versions whose citations were put right before."""
     done: dict[str, str] = field(default_factory=dict)  # path → what was done with it, in words
+    citations: Counter[str] = field(default_factory=Counter)  # path → how many citations changed
+    by_hand: set[str] = field(default_factory=set)  # files with citations that nothing can put right
 
-    def settle(self, path: str, text: str | None, what: str) -> bool:
-        """Draft the text of an unmerged path, unless a person has worked on it; says whether it was drafted."""
-        try:
-            if not self.may_replace(path, text):
-                if path in self.state.unmerged:
-                    self.reasons[path] = _BY_HAND
-                return False
-            self.draft.put(path, text)
-        except OrbitError as error:
-            self.reasons[path] = error.message
-            return False
-        if path in self.state.unmerged:
+    @cached_property
+    def dirty(self) -> frozenset[str]:
+        """Files that differ from the index."""
+        options = ("--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")
+        return frozenset(self.state.git.run_names("diff", *options))
+
+    def draft_files(self) -> None:
+        """Draft each file that conflicts, moves or cites an id that changes, merged anew from its versions."""
+        sides = {side: SideFiles(self.workspace, self.state, self.subjects, side) for side in SIDES}
+        paths = {*self.state.unmerged}.union(*(files.affected() for files in sides.values()))
+        paths |= {files.final_path(path) for files in sides.values() for path in paths}
+        originals: dict[str, dict[Side, str]] = {path: {} for path in sorted(paths)}
+        for side, files in sides.items():
+            for path in sorted(paths):
+                if self.state.text(side, path) is not None:
+                    originals[files.final_path(path)][side] = path
+        self.reasons |= self.subjects.unreadable
+        for path, versions in originals.items():
+            if path in self.subjects.unreadable:
+                continue
+            if path in self.state.unmerged and not self.state.unmerged[path]:
+                if kind_of(self.workspace, path):
+                    self.reasons[path] = "it is not a regular file on one side"
+                continue
+            try:
+                self._draft_file(path, versions, sides)
+            except (OrbitError, ContestedError, YamlProblemError) as error:
+                if self._is_plain(path):
+                    self.by_hand.add(path)
+                else:
+                    conflict = next((each for each in (path, *versions.values()) if each in self.state.unmerged), path)
+                    self.reasons[conflict] = str(error)
+
+    def _draft_file(self, path: str, versions: Mapping[Side, str], sides: Mapping[Side, SideFiles]) -> None:
+        raw = {side: self.state.text(side, original) for side, original in versions.items()}
+        texts: dict[Side, str | None] = dict.fromkeys(SIDES)
+        for side, original in versions.items():
+            texts[side], count = sides[side].text(original, raw.get("base"))
+            self.citations[path] = max(self.citations[path], count)
+        is_plain = self._is_plain(path)
+        is_moved = versions != {side: path for side in SIDES if self.state.text(side, path) is not None}
+        if is_plain and not is_moved and all(texts[side] == text for side, text in raw.items()):
+            return
+        if any(len(text or "") > DOCUMENT_LIMIT for text in texts.values()):
+            raise ContestedError(f"one side is larger than {DOCUMENT_LIMIT:,} bytes")
+        text, contested = self._merged(path, texts)
+        if contested and is_plain and path not in self.state.unmerged:
+            self.by_hand.add(path)  # both sides wrote the line
+            return
+        if not self._may_replace(path, raw, text):
+            if path in self.state.unmerged and not is_plain:
+                self.reasons[path] = _BY_HAND
+            elif text is not None:
+                self.by_hand.add(path)
+            return
+        self.draft.put(path, text)
+        moved_from = next((original for original in versions.values() if original != path), None)
+        if is_moved:
+            self.created.add(path)
+        if moved_from is not None and text is not None:
+            self.draft.came_from[path] = moved_from
+        if contested and not is_plain:
+            self.reasons[path] = f"changed on both sides: {', '.join(contested)}"
+        elif path in self.state.unmerged and not contested:
             self.resolved.add(path)
-        self.done[path] = what
-        return True
+            self.done[path] = "moved" if text is None else self.done.get(path, "merged")
 
-    def may_replace(self, path: str, text: str | None) -> bool:
+    def _merged(self, path: str, texts: Texts) -> tuple[str | None, Sequence[str]]:
+        base, ours, theirs = (texts[side] for side in SIDES)
+        kind = kind_of(self.workspace, path)
+        if kind is not None:
+            uids = {uid for text in (ours, theirs) if text is not None and (uid := (data_in(text) or {}).get("uid"))}
+            if len(uids) > 1:
+                record_id = path.split("/")[-2]
+                raise ContestedError(f"two records took the code {record_id}; give one of them another by hand")
+        if ours is None or theirs is None:
+            text = ours if theirs is None else theirs
+            if base is not None and text is not None and text != base:
+                remover, keeper = ("ours", "theirs") if ours is None else ("theirs", "ours")
+                raise ContestedError(f"{remover} removed it, {keeper} changed it")
+            text = None if base is not None else text
+            if kind is not None and text is not None:
+                validated(text, kind, path)
+            return text, ()
+        if kind is not None:
+            return merge_records(base, ours, theirs, kind, path), ()
+        if _is_votes(path):
+            self.done[path] = "both sides' votes"
+            return merge_votes(ours, theirs), ()
+        if self._is_log(path):
+            self.done[path] = "merged by entry"
+            merged = merge_logs(base or "", ours, theirs)
+            return merged.text, merged.contested
+        text, is_contested = merge_lines(base or "", ours, theirs)
+        return text, ("lines",) if is_contested else ()
+
+    def _is_plain(self, path: str) -> bool:
+        """Say whether a file is merged by line: no record, no votes and no log."""
+        return kind_of(self.workspace, path) is None and not _is_votes(path) and not self._is_log(path)
+
+    def _is_log(self, path: str) -> bool:
+        if path.rpartition("/")[2] == LOG_NAME:
+            return True
+        if not is_markdown(path) or path.startswith(f"{ORBIT}/"):
+            return False
+        is_source = any(path == subject.source.get("path") for subject in self.subjects.all)
+        texts = [self.state.text(side, path) for side in SIDES] if is_source or path in self.state.unmerged else []
+        return any(text and len(text) <= DOCUMENT_LIMIT and read_document(text, path).format == "log" for text in texts)
+
+    def _may_replace(self, path: str, raw: Mapping[Side, str | None], text: str | None) -> bool:
         """Say whether the work tree holds what git left there: no new line, no conflict settled by hand."""
         current = self.draft.on_disk(path)
-        sides = [side_text for side in SIDES if (side_text := self.state.text(side, path)) is not None]
         if current is None or current == text:
             return True
-        if path not in self.state.unmerged:
-            return current == self.state.text("ours", path) or (len(sides) == 3 and current == merge_lines(*sides)[0])
-        if current in sides:
-            return True
-        if not _OPEN.search(current):
-            return False
-        side_lines = {line.rstrip("\r") for side_text in (*sides, text or "") for line in side_text.split("\n")}
-        return all(line.rstrip("\r") in side_lines for line in _MARKER.sub("", current).split("\n"))
+        here = (self.state.text(side, path) for side in SIDES)
+        texts = [each for each in (*here, *raw.values()) if each is not None]
+        lines = {line.rstrip("\r") for each in (*texts, text or "") for line in each.split("\n")}
+        is_left = all(line.rstrip("\r") in lines for line in _MARKER.sub("", current).split("\n"))
+        if path in self.state.unmerged:
+            return current in texts or (is_left and _OPEN.search(current) is not None)
+        return is_left and path not in self.dirty
+
+    def unclear(self, records: RecordSet) -> tuple[Unclear, ...]:
+        """Return the citations that are left as they are, because nothing tells which record they mean."""
+        ids = frozenset(old for side in SIDES for old in self.subjects.renames(side))
+        if not ids:
+            return ()
+        untracked = {*self.workspace.git.untracked()}
+        mentioned = {*mentioning_files(self.workspace, search_patterns(ids, DocumentMoves()))} & untracked
+        open_files = self.by_hand | mentioned
+
+        def meaning(path: str, line: str, cited: str) -> str | None:
+            del line
+            is_settled = path not in open_files if cited in ids else bool(records.candidates(cited))
+            return cited if is_settled else None
+
+        forms = self.workspace.kinds.id_forms
+        paths = sorted(open_files.union(path for path, count in self.citations.items() if count))
+        texts = ((path, text) for path in paths if (text := self.draft.readable(path)) is not None)
+        results = (rewrite_mentions(text, path, forms, ids, meaning, DocumentMoves()) for path, text in texts)
+        return tuple(mention for result in results for mention in result.unclear)
 
 
-def write_records(resolution: Resolution) -> None:
-    """Draft each record under the id it has afterwards, with the files of its folder."""
-    state = resolution.state
-    record_files = [path for path in state.unmerged if kind_of(resolution.workspace, path)]
-    resolution.reasons |= resolution.subjects.unreadable
-    for path in record_files:
-        if not state.unmerged[path]:
-            resolution.reasons[path] = "it is not a regular file on one side"
-    finals = Counter(subject.final_path for subject in resolution.subjects.all)
-    for subject in resolution.subjects.all:
-        path = subject.final_path
-        if finals[path] > 1:
-            reason = f"two records took the code {subject.final}; give one of them another by hand"
-            resolution.reasons[subject.unmerged_path(state)] = reason
-            continue
-        text = _record_text(resolution, subject, path)
-        if text is None:
-            continue
-        resolution.translated.add(path)
-        if resolution.settle(path, text, "merged"):
-            resolution.drafted.add(subject.uid)
-            if path not in state.unmerged:
-                resolution.created.add(path)
-        if subject.is_renumbered:
-            _move_folder(resolution, subject, path)
-    for path in record_files:
-        if path not in finals and path not in resolution.reasons:
-            resolution.settle(path, None, "moved")
-
-
-def _record_text(resolution: Resolution, subject: MergedRecord, path: str) -> str | None:
-    unmerged_path = subject.unmerged_path(resolution.state)
-    try:
-        texts = {side: _with_final_ids(resolution, subject, side) for side in subject.texts}
-        ours, theirs, base = texts.get("ours"), texts.get("theirs"), texts.get("base")
-        if ours is not None and theirs is not None:
-            return merge_records(base, ours, theirs, subject.kind, path)
-        if base is not None and (ours or theirs) != base:
-            keeper, remover = ("ours", "theirs") if ours is not None else ("theirs", "ours")
-            resolution.reasons[unmerged_path] = f"{remover} removed {subject.ids.get('base')}, {keeper} changed it"
-            return None
-        text = ours if ours is not None else theirs
-        if text is not None:
-            validated(text, subject.kind, path)
-        return text
-    except YamlProblemError as error:
-        resolution.reasons[unmerged_path] = f"{subject.final}: {error.problem.message}"
-    except (InvalidRecordError, ContestedError) as error:
-        resolution.reasons[unmerged_path] = str(error)
-    return None
-
-
-def _meaning_on(resolution: Resolution, side: Side, base: str | None) -> CitationMap:
-    """Return what citations in one side's version of a file become; what stood there before both sides stays."""
-    renames = resolution.subjects.renames(side)
-    inherited = {line.rstrip("\r") for line in (base or "").split("\n")}
-    base_ids = resolution.subjects.ids("base")
-
-    def meaning(path: str, line: str, cited: str) -> str:
-        del path
-        if side != "base" and cited not in base_ids and line.rstrip("\r") in inherited:
-            return cited
-        return renames.get(cited, cited)
-
-    return meaning
-
-
-def _with_final_ids(resolution: Resolution, subject: MergedRecord, side: Side) -> str:
-    text = subject.texts[side]
-    ids = frozenset(resolution.subjects.renames(side))
-    if ids:
-        meaning = _meaning_on(resolution, side, subject.texts.get("base"))
-        text = rewrite_file(resolution.workspace, subject.paths[side], text, ids, meaning, DocumentMoves()).text
-    old = subject.ids.get(side) or subject.final
-    if old == subject.final:
-        return text
-    document = moved_document(subject.source, old, subject.final) if subject.is_renumbered else None
-    data = renumbered_data(data_in(text) or {}, old, subject.final, subject.aliases, document)
-    return rewrite(text, data, order=subject.kind.schema.properties)
-
-
-def _move_folder(resolution: Resolution, subject: MergedRecord, path: str) -> None:
-    state, side = resolution.state, subject.side
-    old_folder, new_folder = subject.paths[side].rpartition("/")[0], path.rpartition("/")[0]
-    other = other_side(side)
-    resolution.came_from[path] = resolution.draft.came_from[path] = subject.paths[side]
-    resolution.belongs[path] = side
-    for name in state.files_below(side, old_folder):
-        text = state.text(side, name)
-        target = f"{new_folder}{name.removeprefix(old_folder)}"
-        if text is None or name == subject.paths[side]:
-            continue
-        if name.endswith(f"/{VOTES}"):
-            text = renamed_votes(text, subject.ids.get(side) or "", subject.final)
-        resolution.draft.put(target, text)
-        resolution.created.add(target)
-        resolution.came_from[target] = resolution.draft.came_from[target] = name
-        resolution.belongs[target] = side
-        other_text = state.text(other, name)
-        if other_text is None or name in state.unmerged:
-            resolution.settle(name, other_text, "moved" if other_text is None else "merged")
-            resolution.created.add(name)
-
-
-def merge_documents(resolution: Resolution) -> None:
-    """Draft the documents of renumbered records: the number in the text, and the new name."""
-    state = resolution.state
-    for subject in resolution.subjects.all:
-        path = str(subject.source.get("path") or "")
-        if not path or subject.uid not in resolution.drafted:
-            continue
-        side, old = subject.side, subject.ids.get(subject.side) or ""
-        if not subject.is_renumbered:
-            if not _is_log(resolution, path):
-                resolution.owners.setdefault(path, {name: name for name in resolution.subjects.ids(side)})
-            continue
-        target = moved_document(subject.source, old, subject.final) or path
-        resolution.documents[subject.uid] = target
-        if _is_log(resolution, path):
-            if path not in state.unmerged:
-                _number_in(resolution, subject, path, path)
-            continue
-        if path in state.unmerged and len(state.unmerged[path]) > 1:
-            _separate_documents(resolution, subject, path, target)
-            continue
-        if target != path:
-            resolution.moves[path] = target
-            resolution.came_from[target] = path
-            resolution.created |= {path, target}
-        resolution.owners[path] = resolution.owners[target] = {old: subject.final}
-        _number_in(resolution, subject, path, target)
-
-
-def _number_in(resolution: Resolution, subject: MergedRecord, path: str, target: str) -> None:
-    text = resolution.draft.readable(path)
-    if text is None:
-        return
-    old = subject.ids.get(subject.side) or ""
-    heading = str(subject.source["heading"]) if "heading" in subject.source else None
-    numbered = renumbered_document(text, path, heading, subject.title, old, subject.final)
-    try:
-        resolution.draft.put(path, numbered)
-        resolution.draft.move(path, target)
-    except OrbitError as error:
-        resolution.reasons[path] = error.message
-
-
-def _separate_documents(resolution: Resolution, subject: MergedRecord, path: str, target: str) -> None:
-    side = subject.side
-    other = other_side(side)
-    mine, other_text = resolution.state.text(side, path), resolution.state.text(other, path)
-    old = subject.ids.get(side) or ""
-    if target == path or mine is None or other_text is None:
-        resolution.reasons[path] = f"two decisions have one name; move {subject.final}'s away by hand"
-        return
-    if not resolution.settle(path, other_text, "merged"):
-        return
-    numbered = renumbered_document(mine, path, None, subject.title, old, subject.final)
-    forms = resolution.workspace.kinds.id_forms
-
-    def meaning(_path: str, _line: str, cited: str) -> str:
-        return subject.final if cited == old else cited
-
-    result = rewrite_mentions(numbered, target, forms, frozenset((old,)), meaning, DocumentMoves())
-    resolution.draft.put(target, result.text)
-    resolution.created.add(target)
-    resolution.belongs[target] = side
-    resolution.belongs[path] = other
-
-
-def _is_log(resolution: Resolution, path: str) -> bool:
-    if path.rpartition("/")[2] == LOG_NAME:
-        return True
-    texts = [resolution.state.text(side, path) for side in SIDES]
-    return any(text and read_document(text, path).format == "log" for text in texts)
-
-
-def merge_logs_of(resolution: Resolution) -> None:
-    """Draft each unmerged log by entry; what both sides changed stays a conflict around that entry alone."""
-    state = resolution.state
-    for path, stages in state.unmerged.items():
-        if not is_markdown(path) or path in resolution.resolved or len(stages) < 2 or path.startswith(f"{ORBIT}/"):
-            continue
-        if state.is_oversized(path):
-            if path.rpartition("/")[2] == LOG_NAME:
-                resolution.reasons[path] = f"one side is larger than {DOCUMENT_LIMIT:,} bytes"
-            continue
-        if not _is_log(resolution, path):
-            continue
-        if "ours" not in stages or "theirs" not in stages:
-            resolution.reasons[path] = "one side removed the log, the other changed it"
-            continue
-        texts = [_log_text(resolution, side, path) for side in SIDES]
-        try:
-            merged = merge_logs(texts[0], texts[1], texts[2])
-        except OrbitError as error:
-            resolution.reasons[path] = error.message
-            continue
-        resolution.translated.add(path)
-        if resolution.settle(path, merged.text, "merged by entry") and merged.contested:
-            resolution.resolved.discard(path)
-            resolution.reasons[path] = f"changed on both sides: {', '.join(merged.contested)}"
-
-
-def _log_text(resolution: Resolution, side: Side, path: str) -> str:
-    text = resolution.state.text(side, path) or ""
-    renames = resolution.subjects.renames(side)
-    if not renames or not text:
-        return text
-    meaning = _meaning_on(resolution, side, resolution.state.text("base", path))
-    for subject in resolution.subjects.all:
-        old = subject.ids.get(side)
-        if old in renames and subject.source.get("path") == path:
-            text = renumbered_document(text, path, old, subject.title, old or "", subject.final)
-    forms = resolution.workspace.kinds.id_forms
-    text = rewrite_mentions(text, path, forms, frozenset(renames), meaning, DocumentMoves()).text
-    return in_order(text, path, *sorted(renames.values()))
-
-
-def merge_votes_of(resolution: Resolution) -> None:
-    """Draft each unmerged file of votes: those of both sides."""
-    state = resolution.state
-    for path, stages in state.unmerged.items():
-        is_votes = path.startswith(f"{ORBIT}/") and path.endswith(f"/{VOTES}")
-        if is_votes and stages and path not in resolution.resolved and path not in resolution.reasons:
-            ours, theirs = state.text("ours", path) or "", state.text("theirs", path) or ""
-            resolution.settle(path, merge_votes(ours, theirs), "both sides' votes")
+def _is_votes(path: str) -> bool:
+    return path.startswith(f"{ORBIT}/") and path.endswith(f"/{VOTES}")

@@ -6,13 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import find_citations
-from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations import citation_rewrite as citing
 from orbit_registry.operations.merge.conflicts import (
     MergedRecords,
     MergeState,
-    Side,
-    add_shared,
     assign_ids,
     find_records,
     read_merge,
@@ -20,12 +17,8 @@ from orbit_registry.operations.merge.conflicts import (
 )
 from orbit_registry.operations.merge.drafts import (
     Resolution,
-    merge_documents,
-    merge_logs_of,
-    merge_votes_of,
-    write_records,
 )
-from orbit_registry.operations.renumber import Renumbered, in_order, unclear_lines
+from orbit_registry.operations.renumber import Renumbered, unclear_lines
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import ChangeSet, writing
 from orbit_registry.workspace.files import read_text, write_atomic
@@ -120,18 +113,9 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSe
     records = read_collection(workspace).records
     subjects = find_records(workspace, state)
     assign_ids(workspace, state, subjects, records, claim=claim)
-    subjects = add_shared(workspace, state, subjects)
     resolution = Resolution(workspace, state, subjects, draft)
-    write_records(resolution)
-    merge_documents(resolution)
-    merge_logs_of(resolution)
-    merge_votes_of(resolution)
-    files, unclear = _rewrite_citations(resolution, records)
-    for subject in subjects.all:
-        document = resolution.documents.get(subject.uid)
-        text = draft.readable(document) if subject.is_renumbered and document else None
-        if document and text is not None and document not in state.unmerged:
-            draft.put(document, in_order(text, document, subject.final))
+    resolution.draft_files()
+    files = citing.changed_files(draft, resolution.citations)
     listed = {file.path: file for file in files}
     for path in resolution.resolved:
         what = resolution.done.get(path, "merged")
@@ -143,7 +127,7 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSe
         tuple(listed[path] for path in sorted(listed)),
         dict(sorted(resolution.reasons.items())),
         tuple(sorted(state.unmerged.keys() - resolution.resolved - resolution.reasons.keys())),
-        unclear,
+        resolution.unclear(records),
         later=tuple(_later_citations(resolution)),
         dry_run=not claim,
     )
@@ -151,25 +135,13 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSe
 
 
 def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
+    changed = {change.path for change in resolution.draft.changes}
     for subject in resolution.subjects.all:
-        if subject.is_renumbered and subject.uid in resolution.drafted:
-            document = resolution.documents.get(subject.uid)
-            names = (subject.title, subject.ids.get(subject.side) or "", subject.final, subject.aliases)
-            yield Renumbered(subject.uid, *names, subject.final_path, document, subject.reason)
-
-
-def _rewrite_citations(
-    resolution: Resolution, records: RecordSet
-) -> tuple[tuple[citing.ChangedFile, ...], tuple[citing.Unclear, ...]]:
-    subjects, state = resolution.subjects, resolution.state
-    renames: dict[Side, dict[str, str]] = {side: subjects.renames(side) for side in ("base", "ours", "theirs")}
-    ids = frozenset(old for side in renames.values() for old in side)
-    if not ids:
-        return citing.changed_files(resolution.draft), ()
-    moves = citing.DocumentMoves(resolution.moves, frozenset(), resolution.owners)
-    lines = state.lines(citing.search_patterns(ids, moves))
-    meaning = _meaning(resolution, records, ids, renames, lines)
-    return citing.rewrite_everywhere(resolution.workspace, resolution.draft, ids, meaning, moves)
+        path = f"{subject.final_folder}/{subject.kind.name}.yaml"
+        if subject.is_renumbered and path in changed:
+            names = (subject.title, subject.ids[subject.side], subject.final, subject.aliases)
+            document = subject.final_document(subject.side) or None
+            yield Renumbered(subject.uid, *names, path, document, subject.reason)
 
 
 def _later_citations(resolution: Resolution) -> Iterator[citing.Unclear]:
@@ -189,42 +161,9 @@ def _later_citations(resolution: Resolution) -> Iterator[citing.Unclear]:
                     yield citing.Unclear(path, cited.position, cited.id, line.strip()[:200])
 
 
-def _meaning(
-    resolution: Resolution, records: RecordSet, ids: frozenset[str], renames: Mapping[Side, Mapping[str, str]],
-    lines: Mapping[Side, Mapping[str, set[str]]],
-) -> citing.CitationMap:  # fmt: skip
-    everywhere = {side: set().union(*by_path.values()) if by_path else set() for side, by_path in lines.items()}
-    sides: tuple[Side, ...] = ("ours", "theirs")
-    base_ids = resolution.subjects.ids("base")
-
-    def meaning(path: str, line: str, cited: str) -> str | None:
-        if path in resolution.translated:
-            return cited
-        bare = line.rstrip("\r")
-        came = resolution.came_from.get(path, path)
-        owner = resolution.belongs.get(path)
-        origins: list[Side] = [owner] if owner else [side for side in sides if bare in lines[side].get(came, ())]
-        if not origins:
-            origins = [side for side in sides if bare in everywhere[side]]
-        if cited not in ids:
-            mine = [side for side in origins if renames[side]]
-            return cited if records.candidates(cited) or len(mine) != len(origins) or not origins else None
-        inherited = bare in lines["base"].get(came, ())
-        if inherited and cited not in base_ids and len(origins) == len(sides):
-            return cited
-        targets = {renames[side].get(cited, cited) for side in origins}
-        return targets.pop() if len(targets) == 1 else None
-
-    return meaning
-
-
 def _stageable(workspace: Workspace, draft: ChangeSet, resolution: Resolution) -> set[str]:
-    git = workspace.git
     changed = {change.path for change in draft.changes}
-    if not changed:
-        return resolution.resolved
-    dirty = git.run_names("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")
-    clean = (changed & {*(git.tracked() or ())}) - {*dirty, *resolution.state.unmerged}
+    clean = (changed & {*(workspace.git.tracked() or ())}) - {*resolution.dirty, *resolution.state.unmerged}
     return clean | (changed & resolution.created) | resolution.resolved
 
 

@@ -15,6 +15,7 @@ from orbit_registry.formats.untrusted import cut
 from orbit_registry.formats.yaml import load
 from orbit_registry.formats.yaml_edit import means, rewrite
 from orbit_registry.model.kind import Kind
+from orbit_registry.operations.merge.conflicts import SIDES
 from orbit_registry.repository.codec import data_in, decode_record, mapping_in
 from orbit_registry.repository.votes import FIELDS
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, write_atomic
@@ -168,6 +169,8 @@ _ABSENT = object()
 _LATEST = ("updated_at",)
 _UNMERGED_LISTS = ("freshness.fingerprint",)
 _VERIFIED = ("fingerprint", "verified_at", "verified_by")
+_FAILURE, _ATTEMPTS = "failure", "attempts"
+_FAILURE_FIELDS = ("title", "reason", "ttl_days")  # what a failure says anew each time its target fails
 
 
 class ContestedError(Exception):
@@ -178,7 +181,8 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     """Return the merge of two versions of one record's file.
 
     A field that one side changed is taken from it; lists take what either side added and lose what either removed;
-    the later time of change wins, and the later verification. What else both changed differently is contested, and
+    the later time of change wins, and the later verification. A failure that both met again
+    says what the later one says, and counts the attempts of both. What else both changed differently is contested, and
     named. A base that can't be read counts as none.
     """
     if ours == theirs or theirs == base:
@@ -192,7 +196,7 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     if not isinstance(here, dict) or not isinstance(there, dict):
         raise ContestedError("one side is not a mapping")
     contested: list[str] = []
-    _take_later(old, here, there)
+    _take_later(old, here, there, kind)
     merged = _merged(old, here, there, "", contested)
     text = _text(base, ours, theirs, merged, kind) if not contested and isinstance(merged, dict) else None
     if text is None:
@@ -203,21 +207,35 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     return text
 
 
-def _take_later(base: Mapping[str, object], ours: dict[str, object], theirs: dict[str, object]) -> None:
+def _take_later(base: Mapping[str, object], ours: dict[str, object], theirs: dict[str, object], kind: Kind) -> None:
     """Where both sides verified a record, let both say what the later one says, as if it had followed the other."""
     old, here, there = _freshness(base), _freshness(ours), _freshness(theirs)
     if old.get("verified_at") in (here.get("verified_at"), there.get("verified_at")):
         return
     earlier, later = sorted((ours, theirs), key=lambda data: (str(_freshness(data).get("verified_at", "")), str(data)))
     freshness = {**_freshness(earlier)}
-    for name in _VERIFIED:
-        if old.get(name) not in (freshness.get(name), _freshness(later).get(name)):
-            freshness[name] = _freshness(later).get(name)
-    earlier["freshness"] = {name: value for name, value in freshness.items() if value is not None}
+    _replace(old, freshness, _freshness(later), _VERIFIED)
+    earlier["freshness"] = freshness
+    if kind.name == _FAILURE:
+        _replace(base, earlier, later, _FAILURE_FIELDS)
+        counts = [count for data in (base, ours, theirs) if isinstance(count := data.get(_ATTEMPTS), int)]
+        if len(counts) == len(SIDES) and counts[0] not in counts[1:]:
+            ours[_ATTEMPTS] = theirs[_ATTEMPTS] = counts[1] + counts[2] - counts[0]
 
 
 def _freshness(data: Mapping[str, object]) -> Mapping[str, object]:
     return mapping_in(data, "freshness")
+
+
+def _replace(
+    base: Mapping[str, object], earlier: dict[str, object], later: Mapping[str, object], names: Iterable[str]
+) -> None:
+    for name in names:
+        if base.get(name) not in (earlier.get(name), later.get(name)):
+            if name in later:
+                earlier[name] = later[name]
+            else:
+                earlier.pop(name, None)
 
 
 def _merged(base: object, ours: object, theirs: object, name: str, contested: list[str]) -> object:
