@@ -93,9 +93,10 @@ def test_a_feature_branch_that_merges_main_gives_way(clones: Clones) -> None:
     assert ours.git("diff", "--name-only") == ""
 
 
-def test_two_decisions_in_one_file_name_part(clones: Clones) -> None:
+@pytest.mark.parametrize("words", [("ours", "theirs"), ("both", "both")])
+def test_two_decisions_in_one_file_name_part(clones: Clones, words: tuple[str, str]) -> None:
     ours, theirs = clones
-    for folder, word in ((theirs, "theirs"), (ours, "ours")):
+    for folder, word in zip(clones, words, strict=True):
         folder.add("Write a snapshot")
         document = folder.path / "docs" / "adr" / "0003-write-a-snapshot.md"
         document.write_text(document.read_text("utf-8").replace("snapshot?", f"snapshot of {word}, ADR-0003?"), "utf-8")
@@ -105,8 +106,8 @@ def test_two_decisions_in_one_file_name_part(clones: Clones) -> None:
     report = ours.registry.resolve()
     assert report.unresolved == {}
     documents = ours.path / "docs" / "adr"
-    assert "theirs, ADR-0003?" in (documents / "0003-write-a-snapshot.md").read_text("utf-8")
-    assert "ours, ADR-0004?" in (documents / "0004-write-a-snapshot.md").read_text("utf-8")
+    assert f"{words[1]}, ADR-0003?" in (documents / "0003-write-a-snapshot.md").read_text("utf-8")
+    assert f"{words[0]}, ADR-0004?" in (documents / "0004-write-a-snapshot.md").read_text("utf-8")
     assert ours.git("diff", "--name-only") == ""
     ours.orbit("check")
     assert sorted(ours.ids()) == ["ADR-0001", "ADR-0002", "ADR-0003", "ADR-0004"]

@@ -1,7 +1,7 @@
 """Drafts of the files of a merge: each side's files under the names and ids that they have afterwards, merged."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,9 +24,9 @@ from orbit_registry.operations.citation_rewrite import (
     search_patterns,
     unique_names,
 )
-from orbit_registry.operations.merge.conflicts import SIDES, MergedRecords, MergeState, Side
+from orbit_registry.operations.merge.conflicts import SIDES, MergedRecord, MergedRecords, MergeState, Side
 from orbit_registry.operations.merge.texts import ContestedError, merge_logs, merge_records, merge_votes
-from orbit_registry.operations.renumber import in_order, renamed_votes, renumbered_data, renumbered_document
+from orbit_registry.operations.renumber import in_order, renumbered_data, renumbered_document
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.repository.votes import NAME as VOTES
@@ -46,58 +46,57 @@ class SideFiles:
 
     def __init__(self, workspace: Workspace, state: MergeState, subjects: MergedRecords, side: Side) -> None:
         self._workspace, self._state, self._side = workspace, state, side
-        self._subjects = [subject for subject in subjects.all if side in subject.paths]
+        self._by_folder = {subject.folder(side): subject for subject in subjects.all if side in subject.paths}
+        self._by_document: dict[str, list[MergedRecord]] = defaultdict(list)
+        self._documents: dict[str, str] = {}  # documents that move
+        for subject in self._by_folder.values():
+            document, final = subject.document(side), subject.final_document(side)
+            self._by_document[document].append(subject)
+            if document != final:
+                self._documents[document] = final
         self._base_ids = subjects.ids("base")
-        self.renames = subjects.renames(side)
-        self.folders = {subject.folder(side): subject.final_folder for subject in self._subjects}
-        documents = {subject.document(side): subject.final_document(side) for subject in self._subjects}
-        self.documents = {old: new for old, new in documents.items() if old != new}
-        self._moves = DocumentMoves(self.documents, unique_names(workspace, self.documents))
+        self._moves = DocumentMoves(self._documents, unique_names(workspace, self._documents))
+        self._renames = subjects.renames(side)
 
     def final_path(self, path: str) -> str:
         """Return where a file of this side is after the merge."""
-        folder = path if path in self.folders else path.rpartition("/")[0]
-        while folder and folder not in self.folders:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in self._by_folder:
             folder = folder.rpartition("/")[0]
         if folder:
-            return f"{self.folders[folder]}{path[len(folder) :]}"
-        return self.documents.get(path, path)
+            return f"{self._by_folder[folder].final_folder}{path[len(folder) :]}"
+        return self._documents.get(path, path)
 
     def affected(self) -> set[str]:
         """Return the files that move or mention an id that changes."""
-        moved = [old for old, new in self.folders.items() if old != new]
-        paths = {path for folder in moved for path in self._state.files_below(self._side, folder)}
-        paths |= {*self.documents, *(subject.paths[self._side] for subject in self._subjects)}
-        if self.renames:
-            patterns = search_patterns(frozenset(self.renames), self._moves)
+        paths = {*self._documents, *(subject.paths[self._side] for subject in self._by_folder.values())}
+        for folder, subject in self._by_folder.items():
+            if folder != subject.final_folder:
+                paths |= {*self._state.files_below(self._side, folder)}
+        if self._renames:
+            patterns = search_patterns(frozenset(self._renames), self._moves)
             paths |= lines_at(self._state.git, self._state.commits[self._side], patterns).keys()
-            paths |= {subject.document(self._side) for subject in self._subjects} - {""}
+            paths |= {document for document in self._by_document if document}
         return paths
 
     def text(self, path: str, base: str | None) -> tuple[str | None, int]:
         """Return a file's text with the ids of afterwards, and how many citations changed."""
-        text = self._state.text(self._side, path)
-        if text is None or not self.renames:
+        text, side = self._state.text(self._side, path), self._side
+        if text is None or not self._renames:
             return text, 0
-        own = None
-        for subject in self._subjects:
-            old = subject.ids[self._side]
-            if subject.document(self._side) == path:
-                heading = subject.source_on(self._side).get("heading")
-                heading = None if heading is None else str(heading)
-                text = renumbered_document(text, path, heading, subject.title, old, subject.final)
-            if path == f"{subject.folder(self._side)}/{VOTES}":
-                text = renamed_votes(text, old, subject.final)
-            own = subject if subject.paths[self._side] == path else own
-        ids = frozenset(self.renames)
+        for subject in self._by_document.get(path, ()):
+            heading = subject.source_on(side).get("heading")
+            heading = None if heading is None else str(heading)
+            text = renumbered_document(text, path, heading, subject.title, subject.ids[side], subject.final)
+        ids = frozenset(self._renames)
         result = rewrite_file(self._workspace, path, text, ids, self._meaning(base), self._moves)
-        text = result.text
-        if own is not None and own.ids[self._side] != own.final:
-            old = own.ids[self._side]
-            data = renumbered_data(data_in(text) or {}, old, own.final, own.aliases, own.final_document(self._side))
+        text, own = result.text, self._by_folder.get(path.rpartition("/")[0])
+        if own is not None and own.ids[side] != own.final and path == own.paths[side]:
+            document = own.final_document(side)
+            data = renumbered_data(data_in(text) or {}, own.ids[side], own.final, own.aliases, document)
             text = rewrite(text, data, order=own.kind.schema.properties)
-        if is_markdown(path):
-            text = in_order(text, path, *sorted(self.renames.values()))
+        if path in self._by_document:
+            text = in_order(text, path, *sorted(self._renames.values()))
         return text, result.count
 
     def _meaning(self, base: str | None) -> CitationMap:
@@ -107,7 +106,7 @@ class SideFiles:
         def meaning(path: str, line: str, cited: str) -> str:
             del path
             is_inherited = cited not in self._base_ids and line.rstrip("\r") in inherited
-            return cited if is_inherited else self.renames.get(cited, cited)
+            return cited if is_inherited else self._renames.get(cited, cited)
 
         return meaning
 
