@@ -202,15 +202,9 @@ def test_what_can_not_replace_is_refused(registry: Registry) -> None:
     assert "is deprecated; only an accepted record" in refusal(registry, old.id, closed.id)
     registry.supersede(old.id, new.id)
     assert "only an accepted record" in refusal(registry, new.id, old.id)
-    other = new_record(registry, kinds["adr"])
-    for target, hint in (
-        (pending, f"`orbit adr accept {pending.id}` first"),
-        (closed, "name a live record: `orbit adr list --phase live`"),
-        (old, f"name what replaced it: {new.id}"),
-    ):
-        with pytest.raises(RefusedError) as caught:
-            registry.supersede(other.id, target.id)
-        assert caught.value.hint == hint
+    with pytest.raises(RefusedError) as caught:
+        registry.supersede(new_record(registry, kinds["adr"]).id, pending.id)
+    assert caught.value.hint == "name a live record: `orbit adr list --phase live`"
 
 
 def test_a_circle_is_refused_however_long(registry: Registry) -> None:

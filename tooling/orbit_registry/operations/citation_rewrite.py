@@ -46,8 +46,6 @@ class DocumentMoves:
 
     paths: Mapping[str, str] = field(default_factory=dict)
     unique_names: frozenset[str] = frozenset()  # file names that only one file of the project has
-    owners: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Document path → what an id in a link to it becomes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +92,13 @@ def rewrite_mentions(
 ) -> Rewritten:
     """Return `text` with each mention as `meaning` says; `ids` are those whose number may have changed."""
     lines = TextLines(text)
-    markdown = is_markdown(path)
-    links = parse_markdown(text).links if markdown and (moves.paths or moves.owners) else ()
-    owned = [(link.span, owner) for link in links if (owner := moves.owners.get(_target(path, link.target)))]
+    links = parse_markdown(text).links if is_markdown(path) and moves.paths else ()
     edits: dict[tuple[int, int], str] = {}
     unclear: list[Unclear] = []
     for mention in _mentions(text, forms, ids):
         index = lines.index_of(mention.number.start)
         line = text[lines.starts[index] : lines.ends[index]]
-        new = _by_link(mention, owned) or meaning(path, line, mention.id)
+        new = meaning(path, line, mention.id)
         if new is None:
             unclear.append(Unclear(path, lines.position(mention.start), mention.id, line.strip()[:200]))
         elif new != mention.id:
@@ -137,11 +133,6 @@ def _folder_pattern(record_id: str) -> re.Pattern[str]:
     prefix, number = record_id.rsplit("-", 1)
     folder = rf"\.orbit/[a-z_]+/{re.escape(prefix)}-(?=\d)"
     return re.compile(rf"(?:#(?i:{re.escape(prefix)})-|{folder})(?P<number>{number})(?![A-Za-z0-9_])")
-
-
-def _by_link(mention: _Mention, owned: Sequence[tuple[Span, Mapping[str, str]]]) -> str | None:
-    owners = (owner for span, owner in owned if span.start <= mention.number.start < span.end)
-    return next(owners, {}).get(mention.id)
 
 
 def _target(path: str, target: str) -> str:

@@ -178,7 +178,8 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
         )
     if new.phase != "live":
         raise RefusedError(
-            f"{new.id} is {new.status.name}; only an accepted record can replace another", hint=_successor_hint(new)
+            f"{new.id} is {new.status.name}; only an accepted record can replace another",
+            hint=f"name a live record: `orbit {new.kind.name} list --phase live`",
         )
     if old.id in records.reachable(new.id, "superseded_by"):
         raise RefusedError(
@@ -191,15 +192,6 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
         by = ", ".join(old.superseded_by)
         hint = f"replace {by} with {new.id}" if by else f"name its successor in `superseded_by` of {old.path}"
         raise RefusedError(f"{old.id} is already superseded by {by or 'another record'}", hint=hint)
-
-
-def _successor_hint(record: Record) -> str:
-    kind = record.kind
-    to_live = [verb for verb, to in kind.verbs.items() if to in record.status.to and kind.status(to).phase == "live"]
-    if to_live:
-        return f"`orbit {kind.name} {to_live[0]} {record.id}` first"
-    by = ", ".join(record.superseded_by)
-    return f"name what replaced it: {by}" if by else f"name a live record: `orbit {kind.name} list --phase live`"
 
 
 def _with_id(data: Mapping[str, object], name: str, record_id: str) -> dict[str, object]:

@@ -17,7 +17,6 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.adr_style import slug
 from orbit_registry.operations.citation_rewrite import (
     ChangedFile,
-    CitationMap,
     DocumentMoves,
     Unclear,
     number_of,
@@ -129,10 +128,16 @@ def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: boo
     evidence = draft.readable(_EVIDENCE) if alone else None
     if evidence is not None:
         draft.put(_EVIDENCE, re.sub(rf"(?m)^([ \t]+[\"']?){record.id}/(?=[\w-]+[\"']?:)", rf"\g<1>{new}/", evidence))
-    meaning = _meaning(records, record, done, alone)
-    files, unclear = rewrite_everywhere(
-        workspace, draft, frozenset({record.id}), meaning, document_moves(records, record, done)
-    )
+
+    def meaning(path: str, line: str, cited: str) -> str | None:
+        del path, line
+        if cited == record.id:
+            return done.new if alone else None
+        return cited if records.candidates(cited) else None
+
+    old = record.source.path if record.source else None
+    moves = DocumentMoves({old: done.document} if old and done.document and done.document != old else {})
+    files, unclear = rewrite_everywhere(workspace, draft, frozenset({record.id}), meaning, moves)
     text = draft.readable(done.document) if done.document else None
     if done.document and text is not None:
         draft.put(done.document, in_order(text, done.document, done.new))
@@ -215,34 +220,6 @@ def _move_record(
             draft.put(source.path, numbered)
             draft.move(source.path, document)
     return Renumbered(record.uid, record.title, old, new, aliases, path, document, reason)
-
-
-def document_moves(records: RecordSet, record: Record, done: Renumbered) -> DocumentMoves:
-    """Return the move of a record's document, and whose ids the links to documents mean."""
-    source = record.source
-    if source is None:
-        return DocumentMoves()
-    moved = {source.path: done.document} if done.document and done.document != source.path else {}
-    others = [other for other in records if other.uid != record.uid and other.source]
-    if any(other.source and other.source.path == source.path for other in others):
-        return DocumentMoves(moved)
-    links = {other.source.path: {done.old: done.old} for other in others if other.source and other.id == record.id}
-    links |= {path: {done.old: done.new} for path in (source.path, done.document or source.path)}
-    return DocumentMoves(moved, owners=links)
-
-
-def _meaning(records: RecordSet, record: Record, done: Renumbered, alone: bool) -> CitationMap:
-    """Return what citations mean outside a merge: the one record of that id; of two, those in its own files alone."""
-    own_paths = {done.path, done.document, *([record.source.path] if record.source else [])}
-    others = {other.source.path for other in records if other.source and other.uid != record.uid}
-
-    def meaning(path: str, line: str, cited: str) -> str | None:
-        del line
-        if cited != record.id:
-            return cited if records.candidates(cited) else None
-        return done.new if alone or (path in own_paths and path not in others) else None
-
-    return meaning
 
 
 def alias_ids(title: str, uid: str, old: str, records: Iterable[Record], *, bare: bool) -> tuple[str, ...]:

@@ -119,13 +119,6 @@ def with_items(text: str, items: Iterable[str]) -> str:
         heading.start() for heading in _HEADING.finditer(text, section.end()) if len(heading[1]) <= len(section[1])
     )
     end = next(following, len(text))
-    section_text = text[section.start() : end].rstrip()
-    is_list = section_text != section[0].rstrip() and section_text.split("\n")[-1].lstrip().startswith(("-", "*", "+"))
-    added = ("\n" if is_list else "\n\n") + "\n".join(items)
-    return (
-        text[: section.start()]
-        + section_text
-        + added
-        + (text[section.start() + len(section_text) : end] or "\n")
-        + text[end:]
-    )
+    written = text[:end].rstrip()
+    is_list = written.split("\n")[-1].lstrip().startswith(("-", "*", "+"))
+    return written + ("\n" if is_list else "\n\n") + "\n".join(items) + (text[len(written) : end] or "\n") + text[end:]

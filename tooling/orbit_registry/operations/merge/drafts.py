@@ -121,7 +121,7 @@ class Resolution:
     draft: ChangeSet
     resolved: set[str] = field(default_factory=set)  # unmerged paths that are settled
     reasons: dict[str, str] = field(default_factory=dict)  # paths that need a person → why
-    created: set[str] = field(default_factory=set)  # paths that the merge brings into being or moves
+    settled: set[str] = field(default_factory=set)  # paths whose text is right afterwards: a killed run left some so
     done: dict[str, str] = field(default_factory=dict)  # path → what was done with it, in words
     citations: Counter[str] = field(default_factory=Counter)  # path → how many citations changed
     by_hand: set[str] = field(default_factory=set)  # files with citations that nothing can put right
@@ -183,13 +183,13 @@ class Resolution:
             return
         self.draft.put(path, text)
         moved_from = next((original for original in versions.values() if original != path), None)
-        if is_moved:
-            self.created.add(path)
         if moved_from is not None and text is not None:
             self.draft.came_from[path] = moved_from
         if contested and not is_plain:
             self.reasons[path] = f"changed on both sides: {', '.join(contested)}"
-        elif path in self.state.unmerged and not contested:
+        elif not contested:
+            self.settled.add(path)
+        if path in self.state.unmerged and not contested:
             self.resolved.add(path)
             self.done[path] = "moved" if text is None else self.done.get(path, "merged")
 

@@ -1,15 +1,12 @@
 """`orbit resolve`: a merge by record, entry and vote; the index comes last, so the next run finishes a killed one."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import find_citations
 from orbit_registry.operations import citation_rewrite as citing
 from orbit_registry.operations.merge.conflicts import (
     MergedRecords,
-    MergeState,
     assign_ids,
     find_records,
     read_merge,
@@ -21,7 +18,6 @@ from orbit_registry.operations.merge.drafts import (
 from orbit_registry.operations.renumber import Renumbered, unclear_lines
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import ChangeSet, writing
-from orbit_registry.workspace.files import read_text, write_atomic
 from orbit_registry.workspace.journal import apply_step
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -36,8 +32,6 @@ class ResolveReport:
     unresolved: Mapping[str, str] = field(default_factory=dict)  # records, logs and votes that need a person, and why
     others: tuple[str, ...] = ()  # files in conflict that are none of the registry's
     unclear: tuple[citing.Unclear, ...] = ()
-    unstaged: tuple[str, ...] = ()
-    """Files that changed but were not added, because they held other changes or were not tracked."""
     later: tuple[citing.Unclear, ...] = ()
     """Citations that later steps of a rebase will bring, under a number that another record has by then."""
     dry_run: bool = False
@@ -57,7 +51,7 @@ class ResolveReport:
             "unresolved": [{"path": path, "reason": reason} for path, reason in self.unresolved.items()],
             "others": list(self.others),
             "unclear": [mention.as_dict() for mention in self.unclear],
-            "unstaged": list(self.unstaged),
+            "unstaged": [],
             "later": [mention.as_dict() for mention in self.later],
         }
 
@@ -74,8 +68,6 @@ class ResolveReport:
             lines += ["", "still in conflict:", *(f"  {path}: {reason}" for path, reason in self.unresolved.items())]
         if self.others:
             lines += ["", "not the registry's; merge them by hand:", *(f"  {path}" for path in self.others)]
-        if self.unstaged:
-            lines += ["", "changed, but left for you to add:", *(f"  {path}" for path in self.unstaged)]
         if self.later:
             lines += ["", "later steps of this rebase cite the old number; look at these lines when it is done:"]
             lines += [f"  {mention.path}: {mention.line}" for mention in self.later]
@@ -87,29 +79,21 @@ def resolve(workspace: Workspace, *, dry_run: bool = False) -> ResolveReport:
     if dry_run:
         return _plan(workspace, claim=False)[0]
     with writing(workspace):
-        report, draft, resolution = _plan(workspace, claim=True)
-        staged = _stageable(workspace, draft, resolution)
-        note = workspace.state / "resolve.json"
-        staged |= _paths_of_killed_run(workspace, resolution.state)
-        if staged:
-            write_atomic(note, json.dumps({**_signature(resolution.state), "paths": sorted(staged)}))
+        report, resolution = _plan(workspace, claim=True)
         # What it writes was on one of the two branches, so the rule about agents held there or is a reviewer's to see.
-        apply_step(workspace, "resolve", draft.changes)
-        if staged:
-            listed = "".join(f"{path}\0" for path in sorted(staged)).encode("utf-8", "surrogateescape")
+        apply_step(workspace, "resolve", resolution.draft.changes)
+        if resolution.settled:
+            listed = "".join(f"{path}\0" for path in sorted(resolution.settled)).encode("utf-8", "surrogateescape")
             workspace.git.run("update-index", "--add", "--remove", "-z", "--stdin", stdin=listed)
-            note.unlink(missing_ok=True)
-        changed = {change.path for change in draft.changes}
-        conflicting = set(resolution.reasons) | set(report.others)
-        return replace(report, unstaged=tuple(sorted(changed - staged - conflicting)))
+        return report
 
 
-def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSet, Resolution]:
+def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, Resolution]:
     state = read_merge(workspace)
     draft = ChangeSet(workspace)
     if not state.unmerged and state.operation is None:
         nothing = MergedRecords((), {})
-        return ResolveReport(state.operation, dry_run=not claim), draft, Resolution(workspace, state, nothing, draft)
+        return ResolveReport(state.operation, dry_run=not claim), Resolution(workspace, state, nothing, draft)
     records = read_collection(workspace).records
     subjects = find_records(workspace, state)
     assign_ids(workspace, state, subjects, records, claim=claim)
@@ -131,7 +115,7 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSe
         later=tuple(_later_citations(resolution)),
         dry_run=not claim,
     )
-    return report, draft, resolution
+    return report, resolution
 
 
 def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
@@ -159,22 +143,3 @@ def _later_citations(resolution: Resolution) -> Iterator[citing.Unclear]:
             for cited in find_citations(line, resolution.workspace.kinds.id_forms):
                 if cited.id in renames:
                     yield citing.Unclear(path, cited.position, cited.id, line.strip()[:200])
-
-
-def _stageable(workspace: Workspace, draft: ChangeSet, resolution: Resolution) -> set[str]:
-    changed = {change.path for change in draft.changes}
-    clean = (changed & {*(workspace.git.tracked() or ())}) - {*resolution.dirty, *resolution.state.unmerged}
-    return clean | (changed & resolution.created) | resolution.resolved
-
-
-def _signature(state: MergeState) -> dict[str, object]:
-    return {"ours": state.commits["ours"], "theirs": state.commits["theirs"]}
-
-
-def _paths_of_killed_run(workspace: Workspace, state: MergeState) -> set[str]:
-    try:
-        note = json.loads(read_text(workspace.state / "resolve.json"))
-        same = {key: note[key] for key in ("ours", "theirs")} == _signature(state)
-        return {str(path) for path in note["paths"]} if same else set()
-    except (OrbitError, ValueError, KeyError, TypeError):
-        return set()
