@@ -14,7 +14,7 @@ from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Source
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.adoption import adopt, backfill
+from orbit_registry.operations.adoption import backfill
 from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.operations.document_moves import follow_moves
 from orbit_registry.operations.import_report import UNKNOWN, UNSTATED, Outcome, TakeoverReport, status_notes
@@ -107,7 +107,7 @@ def test_a_folder_of_tests_takes_no_new_decisions(workspace: Workspace) -> None:
     folder = workspace.root / "tests/data/adr"
     folder.mkdir(parents=True)
     (folder / "0001-first.md").write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
-    adopt(workspace, ["tests/data/adr/0001-first.md"])
+    backfill(workspace, ["tests/data/adr/0001-first.md"])
     adr = open_workspace(workspace.root).config.adr
     assert (adr.folder, adr.folders) == ("docs/adr", ("tests/data/adr",))
 
@@ -117,7 +117,7 @@ def test_decisions_of_tests_among_others_are_adopted(workspace: Workspace) -> No
     for path in paths:
         (workspace.root / path).parent.mkdir()
         (workspace.root / path).write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
-    adopt(workspace, paths)
+    backfill(workspace, paths)
     assert open_workspace(workspace.root).config.adr.folders == ("ops", "test", "ui")
 
 
@@ -127,7 +127,7 @@ def test_a_new_folder_is_named_in_the_configuration(workspace: Workspace, first:
     for below in {first, second}:
         (folder / below).mkdir(parents=True)
     (folder / f"{first}0001-first.md").write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
-    adopt(workspace, [f"notes/decisions/{first}0001-first.md"])
+    backfill(workspace, [f"notes/decisions/{first}0001-first.md"])
     config = open_workspace(workspace.root).config
     assert (config.adr.folder, config.adr.folders) == ("notes/decisions", ())
     (folder / f"{second}0002-second.md").write_text("# Second\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
@@ -178,7 +178,7 @@ def test_a_project_of_decisions_alone_has_root_folder(git_repo: Path) -> None:
         (git_repo / f"00{number}-thing-{number}.md").write_text(text)
     (git_repo / "examples").mkdir()
     (git_repo / "examples/003-other.md").write_text("# 3. Other\n\n## Status\n\nAccepted\n\n## Decision\n\nOther.\n")
-    adopt(workspace, ["001-thing-1.md", "002-thing-2.md"])
+    backfill(workspace, ["001-thing-1.md", "002-thing-2.md"])
     again = open_workspace(git_repo)
     assert again.config.adr.folder == "."
     assert [path for path in decision_paths(again) if "thing" in path or "/" in path] == [
@@ -196,7 +196,7 @@ def test_a_proposed_successor_that_both_documents_name_is_one(
     write("0001-a.md", "A", "superseded by [B](0002-b.md)")
     write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
     if first:
-        adopt(workspace, first)
+        backfill(workspace, first)
     report = backfill(workspace)
     assert (report.of("left"), report.of("changed")) == ([], [])
     old, new = records(workspace)
