@@ -104,6 +104,16 @@ def test_a_result_brings_records_for_its_files(root: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_result_that_can_take_no_records_leaves_them_for_the_next(root: Path) -> None:
+    results: list[dict[str, Any]] = [
+        {}, {"content": {}}, {"content": None}, {"content": [], "_meta": None}, {"content": [], "_meta": []},
+        {"content": [], "_meta": {"dev.orbit/learnings": []}},
+    ]  # fmt: skip
+    *answers, last = talk(root, *(call(key, result, path="src/a.py") for key, result in enumerate([*results, PLAIN])))
+    assert [answer["result"] for answer in answers] == results
+    assert "Uploads are retried" in blocks(last)[1]
+
+
 def test_a_session_that_is_named_shares_what_it_has_seen(root: Path) -> None:
     record = next(entry for entry in Registry.open(root).records if entry.title == "Uploads are retried")
     ledger = SessionLog(str(root), "s-1")

@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
+from math import isfinite
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -38,19 +40,42 @@ class UnreadableError(ValueError):
     """A message can't be changed; it is passed on unchanged."""
 
 
+def exact_json(text: str) -> Any:
+    """Return the value of a JSON text; raise ValueError if it can't be written anew without a loss."""
+    return json.loads(text, object_pairs_hook=_without_repeats, parse_float=_exact_number, parse_constant=_exact_number)
+
+
+def _without_repeats(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(members)
+    if len(value) < len(members):
+        raise UnreadableError("an object repeats a key")
+    return value
+
+
+def _exact_number(text: str) -> float:
+    number = float(text)
+    if not isfinite(number) or Decimal(text) != Decimal(repr(number)):
+        raise UnreadableError("a number is too long, too large or none")
+    return number
+
+
+def can_take_records(result: Mapping[str, Any]) -> bool:
+    """Return whether a result has a list of content, and metadata without records."""
+    meta = result.get("_meta", {})
+    return isinstance(result.get("content"), list) and isinstance(meta, dict) and META not in meta
+
+
 def with_records(
     message: dict[str, Any], block: str, learnings: Sequence[Mapping[str, str]], *, structured: bool
 ) -> str:
     """Return a message with a block of content and records in its metadata, `structured` in its content too."""
     result = message["result"]
-    content, meta, data = result.get("content"), result.get("_meta", {}), result.get("structuredContent")
-    if not isinstance(content, list) or not isinstance(meta, dict) or META in meta:
-        raise UnreadableError("no content, metadata of another kind, or with learnings")
+    meta, data = result.get("_meta", {}), result.get("structuredContent")
     item = {"type": "text", "text": block, "annotations": {"audience": ["assistant"], "priority": 0.9}}
-    added = {"content": [*content, item], "_meta": {**meta, META: learnings}}
+    added = {"content": [*result["content"], item], "_meta": {**meta, META: learnings}}
     if structured and isinstance(data, dict) and FIELD not in data:
         added["structuredContent"] = {**data, FIELD: learnings}
-    return json.dumps({**message, "result": {**result, **added}}, allow_nan=False)
+    return json.dumps({**message, "result": {**result, **added}})
 
 
 def admits_field(schema: object) -> bool:
@@ -202,7 +227,8 @@ class Results:
         if not self._pending or (b'"result"' not in line and b'"error"' not in line):
             return line
         try:
-            message = json.loads(line.decode("utf-8"))
+            text = line.decode("utf-8")
+            message = json.loads(text)
             if "method" in message or "id" not in message:
                 return line
             request, result = self._pending.take(message["id"]), message.get("result")
@@ -211,7 +237,7 @@ class Results:
             if request is LISTING:
                 self._pending.learn(result.get("tools"))
             elif request is not None and result.get("resultType", "complete") == "complete":
-                changed = self._decide(message, request).encode()
+                changed = self._decide(exact_json(text), request).encode()
                 return changed + line[len(line.rstrip()) :] if changed else line
         except FAULTS:
             return line
@@ -338,7 +364,7 @@ class ResultAnnotator:
 
     def decide(self, message: dict[str, Any], request: PendingCall) -> str:
         """Return a message with the records for its result; empty without any."""
-        if self._root is None:
+        if self._root is None or not can_take_records(message["result"]):
             return ""
         behind: list[str] = []
         self._deciding = True
@@ -347,7 +373,7 @@ class ResultAnnotator:
             call = call_from_arguments(request.tool, request.arguments, self._folder)
             session = (self._session, "") if self._session else session_of_process(self._root)
             session_log = SessionLog(self._root, *(session or (self._own_session, "")))
-            output = _result_text(message["result"].get("content"))
+            output = _result_text(message["result"]["content"])
             sidecar, behind = records_for_result(self._root, call, output, session_log)
             if sidecar is None:
                 return ""
