@@ -58,11 +58,17 @@ def test_another_server_of_our_name_stays(tmp_path: Path, name: str, scope: Scop
     agent = load_agent(name)
     path = install_server(tmp_path, agent, scope, dry_run=True).path
     path.parent.mkdir(parents=True, exist_ok=True)
-    data: object = {"orbit": {"command": "x"}}
-    for key in reversed(agent.servers[scope].keys):
-        data = {key.replace(ROOT, str(tmp_path)): data}
-    theirs = json.dumps(data) if agent.servers[scope].keys else '[mcp_servers.orbit]\ncommand = "x"\n'
-    for text, message in ((theirs, "another server"), ("[", "valid"), ('"x"', "no object|valid")):
+    theirs, empty = '[mcp_servers.orbit]\ncommand = "x"\n', "[mcp_servers.orbit]\n"
+    if keys := agent.servers[scope].keys:
+        theirs, empty = '{"orbit": {"command": "x"}}', '{"orbit": null}'
+        for key in reversed(keys):
+            theirs, empty = (f'{{"{key.replace(ROOT, str(tmp_path))}": {inner}}}' for inner in (theirs, empty))
+    for text, message in (
+        (theirs, "another server"),
+        (empty, "another server"),
+        ("[", "valid"),
+        ('"x"', "no object|valid"),
+    ):
         path.write_text(text)
         with pytest.raises(RefusedError, match=message):
             install_server(tmp_path, agent, scope)

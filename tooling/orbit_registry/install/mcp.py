@@ -94,14 +94,15 @@ def _with_entry(text: str | None, file: ServersFile, root: Path, what: str) -> s
     current = settings.get(path)
     if current is None:
         return settings.with_item(path, _entry(file)).text
-    if current != _entry(file):
+    if current.value != _entry(file):
         raise RefusedError(f"{what} has another server `{NAME}`", hint="rename it there; nothing was changed")
     return text
 
 
 def _without_entry(text: str, file: ServersFile, root: Path, what: str) -> str | None:
     settings, path = JsonText(text, what, comments=file.comments), _entry_path(file, root)
-    if settings.get(path) != _entry(file):
+    current = settings.get(path)
+    if current is None or current.value != _entry(file):
         return text
     remaining = settings.without(path)
     return None if remaining is None else remaining.text

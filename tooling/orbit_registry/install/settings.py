@@ -91,7 +91,6 @@ def _skip(text: str, at: int) -> int:
 
 
 END = -1  # in a path: behind the last element of a list
-NO_HEAD: Mapping[str, object] = MappingProxyType({})
 
 
 class JsonText:
@@ -108,11 +107,10 @@ class JsonText:
         """Return the value of the text."""
         return parse(self._plain, self._what)
 
-    def get(self, path: Sequence[str | int]) -> object:
-        """Return the value of an item; None if there is none."""
+    def get(self, path: Sequence[str | int]) -> Item | None:
+        """Return an item; None if there is none."""
         parents = self._parents(path)
-        item = parents[-1].get(path[-1]) if len(parents) == len(path) else None
-        return None if item is None else item.value
+        return parents[-1].get(path[-1]) if len(parents) == len(path) else None
 
     def with_item(self, path: Sequence[str | int], value: object) -> "JsonText":
         """Return the text with an item that it does not have, and with the objects and lists on the way to it."""
