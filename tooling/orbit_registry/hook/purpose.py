@@ -47,7 +47,7 @@ WRAPPERS = dict.fromkeys((
     "uv run", "uvx", "uv tool run", "poetry run", "pdm run", "hatch run", "pipenv run", "rye run", "pixi run",
     "conda run", "pipx run", "bundle exec", "fvm", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "npm exec", "npx",
     "bunx", "bun x", "mise exec", "python -m", "coverage run -m", "dotenv run", "corepack", "doppler run", "xvfb-run",
-    "env", "time", "nice", "sudo", "xargs", "nohup", "command", "exec", "builtin", "stdbuf",
+    "env", "time", "time -p", "nice", "sudo", "sudo -n", "xargs", "nohup", "command", "exec", "builtin", "stdbuf",
 ), 0) | dict.fromkeys((
     "docker compose exec", "docker compose run", "docker-compose exec", "docker-compose run", "docker exec",
     "docker run", "podman exec", "podman run", "direnv exec", "timeout",

@@ -130,15 +130,19 @@ def _read_command(result: CommandPaths, words: list[str], folder: str | None, de
             result.add(words[at].partition("=")[2], folder)
         at += 3 if words[at] == "for" else 1
     words = words[at:]
+    if not words:
+        return folder
     purpose = purpose_of(words)
     if purpose and purpose not in result.purposes:
         result.purposes.append(purpose)
-    words = words[program_at(words) :]
+    if "/" in words[0]:
+        result.add(words[0], folder)  # a script of the project
+    at = program_at(words)
+    _read_arguments(result, "", words[1 : at + 1], folder)
+    words = words[at:]
     if not words:
         return folder
     name, arguments = words[0].rpartition("/")[2], words[1:]
-    if "/" in words[0] or "." in words[0]:  # it may be a script of the project
-        result.add(words[0], folder, sure="/" in words[0])
     if name in ("cd", "pushd", "chdir", "Set-Location"):
         return _changed_folder(folder, arguments)
     if name in ("apply_patch", "applypatch"):
@@ -152,13 +156,15 @@ def _read_command(result: CommandPaths, words: list[str], folder: str | None, de
 
 def _read_nested_shell(result: CommandPaths, name: str, arguments: list[str], folder: str | None, depth: int) -> None:
     """Read the commands of a shell: `sh -c TEXT`, `eval TEXT`, `sh FILE`."""
-    flags = [position for position, word in enumerate(arguments) if word[:1] == "-" != word[1:2] and "c" in word]
     if name == "eval":
         _read_text(result, " ".join(arguments), folder, depth + 1)
-    elif flags:
-        _read_text(result, " ".join(arguments[flags[0] + 1 : flags[0] + 2]), folder, depth + 1)
-    else:
-        _read_arguments(result, name, arguments, folder)
+        return
+    words = iter(arguments)
+    for word in words:
+        if word.startswith("-") and not word.startswith("--") and "c" in word:
+            _read_text(result, next(words, ""), folder, depth + 1)
+            return
+    _read_arguments(result, name, arguments, folder)
 
 
 def _changed_folder(folder: str | None, arguments: list[str]) -> str | None:
@@ -170,17 +176,18 @@ def _changed_folder(folder: str | None, arguments: list[str]) -> str | None:
 
 
 def _read_arguments(result: CommandPaths, name: str, arguments: list[str], folder: str | None) -> None:
-    is_sought = name in _SEARCHERS  # the next plain argument is sought, or a script: a path only by chance
+    # Whether the next plain argument is sought, or a script: a path only by chance.
+    is_sought = name in _SEARCHERS and "-f" not in arguments
     read = name in _READERS and not any(word.startswith(("-i", "--in-place")) for word in arguments)
     words = iter(arguments)
     for word in words:
         if name == "find" and word.startswith("-"):
             return  # what follows are conditions
-        if word == "-C" and name in ("git", "make", "tar"):
+        if word == "-C" and name in ("git", "make", "gmake", "ninja", "tar"):
             folder = _changed_folder(folder, [next(words, "-")])
-        elif word == "-e" and name in _SEARCHERS:
+        elif word in ("-m", "--message", "-e") and (name in _SEARCHERS or name in ("git", "gh")):
             next(words, "")
-            is_sought = False
+            is_sought = is_sought and word != "-e"
         elif word.startswith("-"):
             value = word.partition("=")[2]
             result.add("" if "*" in value else value, folder)
