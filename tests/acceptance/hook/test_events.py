@@ -27,7 +27,7 @@ Call = Callable[..., dict[str, Any]]
 
 @pytest.mark.parametrize("order", [
     ["PreCompact", "SessionStart", "PostCompact"], ["PreCompact", "PostCompact", "SessionStart"],
-    ["SessionStart", "PostCompact"], ["SessionStart"], ["PreCompact"],
+    ["SessionStart", "PostCompact"], ["PostCompact"], ["SessionStart"], ["PreCompact"],
 ])  # fmt: skip
 def test_one_compaction_is_forgotten_once(root: Path, call: Call, order: list[str]) -> None:
     assert ids(call("PreToolUse", **edit(root))) == ALL

@@ -27,7 +27,7 @@ class Call:
     `can_show_message`: the agent can tell the person something now, namely `message`.
     `log_only_event`: an event that is logged and not answered; `is_stop`: it is one at which the agent can be asked on.
     `instruction_file`: a file of instructions that the agent has loaded; `transcript`: the file of an ended session.
-    `context_was_compacted`: records may be shown again.
+    `context_was_compacted`: records may be shown again; `compaction_may_repeat`: another event may tell of it too.
     `is_plain`: the reply is to be plain text.
     `arguments` are those of a tool that writes or of a command that installs, as they are.
     `command` is a hash of a shell's command, `purposes` are what its programs are for: `test`, `lint`, `install`, …
@@ -41,7 +41,7 @@ class Call:
         self.candidate_paths: list[str] = []
         self.reads: list[str] = []
         self.purposes: list[str] = []
-        self.context_was_compacted = self.can_show_message = False
+        self.context_was_compacted = self.compaction_may_repeat = self.can_show_message = False
         self.paths_are_heuristic = self.is_stop = self.is_plain = False
         self.command = 0
         self.arguments: Payload = {}

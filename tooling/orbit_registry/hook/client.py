@@ -32,6 +32,7 @@ else:
 LARGEST = 5_000_000  # most bytes of a payload
 DEADLINE_MS = 150
 MOST_FAILED = 20
+AFTERWARDS = 600  # seconds between two events about one compaction
 DEADLINE = b"ORBIT_HOOK_DEADLINE_MS"
 
 
@@ -120,7 +121,7 @@ class HookCall:
         event, session_log, behind = self.event, self.session_log, list[str]()
         try:
             if session_log is not None and call.context_was_compacted:
-                session_log.forget()
+                session_log.forget(AFTERWARDS if call.compaction_may_repeat else 0)
             if session_log is not None and call.error:
                 session_log.mark(FAILED)
             if call.log_only_event:

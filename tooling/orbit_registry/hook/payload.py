@@ -106,6 +106,8 @@ def call_from_payload(payload: "Payload", surfaces: "Mapping[str, str]", logged:
         source = field(payload, "source")
         call.context_was_compacted = source in ("compact", "clear")
         call.can_show_message = source != "compact"
+    elif event == "PostCompact":
+        call.context_was_compacted = call.compaction_may_repeat = True
     elif event == "SessionEnd":
         call.transcript = field(payload, "transcript_path")
     return call

@@ -4,6 +4,7 @@ Records are chosen and noted under one lock, so that parallel calls never show o
 """
 
 import posix
+from time import time
 
 from orbit_registry.hook.context import (
     BRIEF,
@@ -32,6 +33,7 @@ LARGEST = 1 << 16  # bytes; a log holds twenty ids, so a larger file is no log, 
 LONGEST_ID = 64
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
+_MARK = "="  # prefix of a line with the time, in seconds since 1970, at which the ids were forgotten
 FAILED, ASKED = "failed", "asked"  # marks of a session: a tool failed in it; the agent was asked for a note
 _WORD = "-"  # prefix of a line with a mark of the session
 NAMEABLE = ("call cap", "session cap", "token cap", "version")  # reasons of records that are named by title
@@ -87,13 +89,18 @@ class SessionLog:
         finally:
             self.end()
 
-    def forget(self) -> None:
-        """Forget the shown ids; the marks of the session stay."""
+    def forget(self, unless_within: float = 0) -> None:
+        """Forget the shown ids after a compaction, which hosts may announce twice within `unless_within` seconds."""
+        now = int(time())
         try:
-            marks = [line for line in self._lines() if line[0] == _WORD]
+            lines = self._lines()
+            times = [line[1:] for line in lines if line[0] == _MARK]
+            if unless_within and any(at.isdigit() and 0 <= now - int(at) < unless_within for at in times):
+                return
             posix.ftruncate(self._handle, 0)
             self._torn = False
-            self._write("".join(f"{line}\n" for line in marks))
+            words = [line for line in lines if line[0] == _WORD]
+            self._write("".join(f"{line}\n" for line in (f"{_MARK}{now}", *words)))
         finally:
             self.end()
 
