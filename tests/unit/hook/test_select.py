@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import (
     BRIEF,
+    CODE,
     FEW,
     FRAME_TOKENS,
     NAMED_TOKENS,
@@ -315,6 +316,30 @@ def test_a_linked_rule_without_room_comes_next_time(tmp_path: Path) -> None:
     first, second = (select(index, context, SessionLog(str(tmp_path), "s")) for _ in range(2))
     assert (len(first.matches), named(first), dropped(first)) == (5, ["rule"], {"rule": "call cap"})
     assert (shown(second), second.matches[0].triggers) == (["rule"], [("=r4", "")])
+
+
+@pytest.mark.parametrize("cut", [{"teaser": "- [a] " + "words " * 700}, {"teaser": "w " * 500, "procedural": True}])
+def test_a_linked_rule_waits_for_any_record_that_leads_to_it(tmp_path: Path, cut: dict[str, Any]) -> None:
+    leader = {"globs": ["**"], "links": ["rule"]}
+    rule = {"gate": "relevant_and_linked"}
+    index = index_of(tmp_path, {"a": {**leader, **cut}, "b": leader, "c": leader, "rule": rule})
+    selection = select(index, Context(TOOL, 0, paths=["x"], task_class=CODE))
+    assert (shown(selection), dropped(selection)) == (["b", "c", "rule"], {"a": "token cap"})
+
+
+def test_a_tagged_rule_whose_record_is_cut_says_why_it_is_not_shown(tmp_path: Path) -> None:
+    records = {f"r{number}": {"globs": ["**"], "links": ["rule"] if number == 5 else []} for number in range(6)}
+    index = index_of(tmp_path, {**records, "rule": {"gate": "relevant_and_linked", "tags": ["t"]}})
+    selection = select(index, Context(TOOL, 0, paths=["x"], tags=["t"]))
+    assert dropped(selection) == {"r5": "call cap", "rule": "rule"}
+
+
+def test_rules_of_returned_records_keep_their_rank(tmp_path: Path) -> None:
+    paths = {f"r{number}": {"globs": ["**"]} for number in range(5)}
+    rules = {f"rule{number}": {"gate": "relevant_and_linked"} for number in range(6)}
+    context = Context(TOOL, 0, paths=["x"], returned={"r": [*rules]})
+    assert shown(select(index_of(tmp_path, {**paths, **rules}), context)) == [*paths]
+    assert shown(select(index_of(tmp_path, {**rules, **paths}), context)) == [*rules][:5]
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,14 @@ from orbit_registry.hook.context import (
     Match,
     Selection,
     Via,
+    is_anywhere,
 )
 from orbit_registry.hook.index import CATEGORY, GONE, KIND, PATH, PLACE, PRIME, PROCEDURAL, SAME
 from orbit_registry.hook.project import private_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from orbit_registry.hook.index import Row
 
@@ -131,10 +132,12 @@ def apply_caps(
 ) -> Selection:  # fmt: skip
     """Return the first matches for which caps and budgets leave room; others are named by title, once a session.
 
-    A linked rule comes behind the first record that leads to it, and is left out without one that is or was shown.
+    A linked rule comes behind the first shown record that leads to it, and is left out without one.
     """
     already_shown = set(shown_ids)
-    _add_notes([*fitting, *linked], beyond)
+    visible = already_shown.union(context.returned)
+    if len(fitting) + len(linked) + beyond <= FEW:
+        _add_notes([*fitting, *linked])
     room = PER_SESSION - len(already_shown)
     remaining, procedural = context.tokens - FRAME_TOKENS, PROCEDURAL_TOKENS
     of_category: dict[str, int] = {}
@@ -142,11 +145,8 @@ def apply_caps(
     matches: list[Match] = []
     capped: list[tuple[Match, str]] = []
     relatives: set[str] = set()
-    led = {match.row.number for match in linked}
-    for choice in _in_order(fitting, linked):
+    for choice in _in_order(fitting, linked, visible):
         row, differs = choice.row, ""
-        if row.number in led and not _is_linked(choice, already_shown.union(context.returned)):
-            continue
         cost = tokens(choice.text) + 1  # its line's end
         of_these = cost if row.flags & PROCEDURAL else 0
         category = row.values[CATEGORY]
@@ -171,6 +171,7 @@ def apply_caps(
         if differs:
             choice.text = _changed_line(row)
         already_shown.update((row.id, choice.key))  # ids may repeat where branches met
+        visible.add(row.id)
         matches.append(choice)
         relatives.update(row.words(SAME))
         remaining -= cost
@@ -179,23 +180,30 @@ def apply_caps(
             budgets[row.values[KIND]] -= cost
         of_category[category] = of_category.get(category, 0) + 1
     matches.sort(key=lambda match: (-match.score, match.width, int(match.row.values[PLACE] or 0), match.row.number))
-    selection = Selection(matches, beyond, [drop for drop in drops if drop[0].number not in led])
+    decided = {match.row.number for match in (*matches, *(match for match, _ in capped))}
+    selection = Selection(matches, beyond, [drop for drop in drops if drop[0].number not in decided])
     _name(selection, capped, min(remaining, NAMED_TOKENS - context.tokens + remaining), named_ids, difference)
     return selection
 
 
-def _in_order(fitting: list[Match], linked: list[Match]) -> list[Match]:
-    behind: dict[str, list[Match]] = {}
-    for rule in linked:
-        leader = next((match.row.id for match in fitting if _is_linked(rule, {match.row.id})), "")
-        behind.setdefault(leader, []).append(rule)
-    first = behind.get("", [])
-    return [*first, *(each for match in fitting for each in (match, *behind.pop(match.row.id, ())))]
+def _in_order(fitting: list[Match], linked: list[Match], visible: set[str]) -> "Iterator[Match]":
+    """Yield the matches by rank, and a linked rule once `visible`, which grows, has a record that leads to it."""
+    ready = [rule for rule in linked if _is_linked(rule, visible)]
+    waiting = [rule for rule in linked if rule not in ready]
+    for match in sorted([*fitting, *ready], key=_rank) if ready else fitting:
+        yield match
+        for rule in [rule for rule in waiting if _is_linked(rule, visible)]:
+            waiting.remove(rule)
+            yield rule
 
 
-def _add_notes(matches: list[Match], beyond: int) -> None:
+def _rank(match: Match) -> tuple[bool, float, int, int]:
+    return is_anywhere(match.triggers), -match.score, match.width, match.row.number
+
+
+def _add_notes(matches: list[Match]) -> None:
     """Have a reply of few records say more of each."""
-    for match in matches if len(matches) + beyond <= FEW else ():
+    for match in matches:
         if match.text == match.row.teaser:
             match.text = match.row.noted_teaser
 
