@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -58,6 +59,9 @@ def _environment(home: Path) -> dict[str, str]:
     """Return the variables that keep a test, and the programs it starts, inside `home`."""
     return {
         "HOME": str(home),
+        "USER": "",
+        "USERNAME": "",
+        "PATH": os.pathsep.join((sysconfig.get_path("scripts"), os.environ["PATH"])),
         "XDG_CACHE_HOME": str(home / ".cache"),
         "XDG_CONFIG_HOME": str(home / ".config"),
         "XDG_DATA_HOME": str(home / ".local" / "share"),
