@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from orbit_registry.formats.adr import writer
 from orbit_registry.formats.adr.file_names import FileName, is_decision_name, read_name, read_series_name
@@ -20,13 +21,15 @@ from orbit_registry.workspace.workspace import Workspace
 
 _TEMPLATES_TRIED = 12
 """Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
+_README_NAMES = ("README.md", "readme.md", "index.md")  # name of a decision's file in the decision's own folder
 _LONGEST = 60
+_OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
 ANY_TITLE = "Untitled"  # placeholder of the title until the heading is known; a section's name would be taken for one
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The decision files of a folder, the newest first, as (path, text)."""
+    """The decision files of a folder (or its folders with a README), the newest first, as (path, text)."""
 
     folder: str
     names: tuple[str, ...]
@@ -36,13 +39,19 @@ class Neighbours:
 def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
     """Return the decision files directly in a folder: by number, or by date where names begin with one."""
     try:
-        files = [entry.name for entry in (workspace.root / folder).iterdir() if entry.is_file()]
+        entries = [name for entry in (workspace.root / folder).iterdir() if (name := _decision_in(entry))]
     except OSError:
-        files = []
-    names = _newest_first([name for name in files if is_markdown(name)])
+        entries = []
+    names = _newest_first([name for name in entries if is_markdown(name)])
     paths = [posixpath.normpath(f"{folder}/{name}") for name in names[:_TEMPLATES_TRIED]]
     texts = [(path, text) for path in paths if (text := document_text(workspace.root, path)) is not None]
     return Neighbours(folder, tuple(names), tuple(texts))
+
+
+def _decision_in(entry: Path) -> str | None:
+    if entry.is_dir():
+        return next((f"{entry.name}/{name}" for name in _README_NAMES if (entry / name).is_file()), None)
+    return entry.name if entry.is_file() else None
 
 
 def _newest_first(names: Sequence[str]) -> list[str]:
@@ -58,7 +67,8 @@ def _newest_first(names: Sequence[str]) -> list[str]:
 
 
 def _stem(name: str) -> str:
-    return posixpath.splitext(name)[0]
+    first = name.partition("/")[0]
+    return first if "/" in name else posixpath.splitext(first)[0]
 
 
 def _file_name(name: str) -> FileName | None:
@@ -85,26 +95,48 @@ def new_path(neighbours: Neighbours, record_id: str, title: str, date: str) -> s
     name = _file_name(newest) if newest else None
     ending = newest[len(_stem(newest)) :] or ".md"
     if name is not None and name.dated:
+        day = f"{date}-01"[: 10 if name.date else 7]
         mark = re.sub(r"\d", "", name.dated)[:1]
-        day = f"{date}-01"[: 10 if name.date else 7].replace("-", mark)
-        words = slug(title, _separator(name.title) or name.dash)
-        return posixpath.normpath(f"{neighbours.folder}/{day}{name.dash}{words}{ending}")
-    lead, dash, width, like = "", "-", 4, ""
+        prefix = day.replace("-", mark) + name.dash
+        counter = _OF_THE_DAY.match(name.title)
+        if counter is not None:  # `20260401-02-title.md`: the second one of its day
+            same_day = (other[len(prefix) :] for other in neighbours.names if other.startswith(prefix))
+            number = max((int(match["number"]) for match in map(_OF_THE_DAY.match, same_day) if match), default=0) + 1
+            prefix += f"{number:0{len(counter['number'])}d}{counter['dash']}"
+        return posixpath.normpath(f"{neighbours.folder}/{prefix}{_title_like(title, name.title, name.dash)}{ending}")
+    lead, dash, width = (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
     number = int(record_id.rpartition("-")[2])
-    if name is not None:
-        lead, dash, width, like = name.lead, name.dash, len(name.number or ""), name.title
-        if read_name(_stem(newest)) is None:
-            # The numbers of a series may be no ids: none is given twice.
-            series = [other for other in neighbours.names if _naming(other) == _naming(newest)]
-            number = max(number, *(_order(other) + 1 for other in series))
+    alike = [other for other in neighbours.names if _naming(other) == _naming(newest)]
+    if name is not None and read_name(_stem(newest)) is None:
+        # The numbers of a series may be no ids: none is given twice.
+        number = max(number, *(_order(other) + 1 for other in alike))
+    titles = [read.title for other in alike if (read := _file_name(other))]
+    styles = [(_separator(title), _capitals(title)) for title in titles]
+    often = Counter(styles).most_common(1)
+    like = titles[styles.index(often[0][0])] if often else ""
     gap = dash + like[: len(like) - len(like.lstrip("-_. "))]
-    words = f"{gap}{slug(title, _separator(like) or dash)}" if dash else ""  # `adr-42.md` says only its number
+    words = f"{gap}{_title_like(title, like, dash)}" if dash else ""  # `adr-42.md` says only its number
     return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{words}{ending}")
 
 
 def _separator(title: str) -> str | None:
     between = re.search(r"(?<=[^\W_])[-_ ]", title)
     return between.group() if between else None
+
+
+def _capitals(title: str) -> str:
+    words = [word for word in re.findall(r"[^\W\d_]+", title) if word.lower() != word.upper()]
+    if len(words) < 2 or not all(word[0].isupper() for word in words):
+        return ""
+    return "all" if all(word.isupper() for word in words) else "each"
+
+
+def _title_like(title: str, like: str, dash: str) -> str:
+    """Return a title as part of a file name with the separator and the capitals of another's: `Use-X`, `use_x`."""
+    words, capitals = slug(title, _separator(like) or dash), _capitals(like)
+    if capitals == "all":
+        return words.upper()
+    return re.sub(r"[^\W_]+", lambda word: word[0][:1].upper() + word[0][1:], words) if capitals else words
 
 
 def new_text(kind: Kind, neighbours: Neighbours, path: str, fields: Mapping[str, str], status: str) -> str:

@@ -154,6 +154,7 @@ _TO_MARKDOWN = {
     ".asciidoc": "downdoc {path}",
 }
 """The usual programs that make Markdown of a format, which is not read here."""
+_FOLDERS = 3  # folders that a command names one by one
 _RENAME = "nothing to do; if it is a decision, rename it"
 _LATER = "the next `orbit adr backfill` makes it once that decision has a record"
 _BY_HAND = "`orbit link`, or `orbit adr supersede`, makes it by hand"
@@ -212,18 +213,38 @@ def learning_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
 
 
 def markdown_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield what to do with files that are not Markdown, for each format."""
-    by_reason: dict[str, list[str]] = defaultdict(list)
+    """Yield what to do with decisions that are not Markdown, for each format with the commands for all of them."""
+    by_reason: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.reason.startswith(f"{NOT_READ} (") and outcome.reason.endswith(")"):
-            by_reason[outcome.reason].append(outcome.source)
+            by_reason.setdefault(outcome.reason, []).append(outcome.source)
     for reason, paths in by_reason.items():
         stem, suffix = posixpath.splitext(paths[0])
-        path = shlex.quote(paths[0])
-        command = _TO_MARKDOWN.get(suffix.lower(), "").format(path=path, stem=shlex.quote(stem))
-        example = f"`{command}`, for example" if command else "write it as Markdown"
-        count = plural(len(paths), "file is", "files are")
-        yield f"{count} {reason}: to import a decision, {example}; `orbit import doc {path}` keeps a copy for search"
+        path, stem, start, end = shlex.quote(paths[0]), shlex.quote(stem), "", ""
+        if suffix.lower() not in (*_TO_MARKDOWN, ".mdx", ".txt"):
+            keep = (
+                f"`orbit import script {path}` makes it a resource, `orbit import doc {path}` keeps a copy that search"
+            )
+            yield f"{paths[0]} is not a decision: decisions are Markdown files (.md); {keep} finds"
+            continue
+        number, those, purpose = "1 decision is", "one", "keeps a copy that search finds"
+        if len(paths) > 1:
+            path, stem = '"$file"', '"${file%.*}"'
+            start, end = f"for file in {' '.join(_patterns(paths, suffix))}; do ", "; done"
+            number, those, purpose = f"{len(paths)} decisions are", "them", "keeps copies that search finds"
+        command = _TO_MARKDOWN.get(suffix.lower(), "").format(path=path, stem=stem)
+        way = f"`{start}{command}{end}` makes Markdown of {those}, to import then"
+        way = way if command else "write them as Markdown to import them"
+        yield f"{number} {reason}: {way}; `{start}orbit import doc {path}{end}` {purpose}"
+
+
+def _patterns(paths: Iterable[str], suffix: str) -> list[str]:
+    folders = sorted({posixpath.dirname(path) for path in paths})
+    names = [shlex.quote(folder) for folder in folders]
+    if len(folders) > _FOLDERS:
+        parents = sorted({posixpath.dirname(folder) for folder in folders})
+        names = [f"{shlex.quote(parent)}/*" if parent else "*" for parent in parents]
+    return [f"{name}/*{suffix}" if name != "''" else f"*{suffix}" for name in names]
 
 
 def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
