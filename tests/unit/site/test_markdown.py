@@ -4,7 +4,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 from orbit_registry.site.markdown import markdown_of, plain, with_addresses
-from orbit_registry.site.twins import staged_markdown
 
 TEXTS = (
     ("See [a b](x.md) and ![p](p.png).", "See [a b](X.MD) and ![p](P.PNG)."),
@@ -61,11 +60,6 @@ def address(target: str, is_image: bool) -> str | None:
 @pytest.mark.parametrize(("text", "markdown"), TEXTS)
 def test_a_text_has_the_addresses_of_the_site(text: str, markdown: str) -> None:
     assert with_addresses(text, address) == markdown
-
-
-def test_a_page_of_the_repository_has_what_its_places_show() -> None:
-    text = 'a\n\n<div data-orbit-slot="counts"></div>\n\n<a class="orbit-cite" href="x">ADR-1</a> says so'
-    assert staged_markdown(text, address, lambda name: f"- 3 {name}") == "a\n\n- 3 counts\n\nADR-1 says so"
 
 
 @pytest.mark.parametrize("text", HOSTILE)

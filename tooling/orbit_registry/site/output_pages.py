@@ -29,7 +29,7 @@ from orbit_registry.site.curated import SHELL, SHELL_DEPTHS, shell_url
 from orbit_registry.site.documents import BANNER, ProseLoader, adjacent_documents, around_prose, slot
 from orbit_registry.site.documents import BODY as OWN
 from orbit_registry.site.groups import groups_of
-from orbit_registry.site.markdown import markdown_of, with_addresses
+from orbit_registry.site.markdown import with_addresses
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import citers_of, references_by, tasks_html
 from orbit_registry.site.npm import FETCHING, MERMAID, mermaid_files, mermaid_key
@@ -547,8 +547,7 @@ class Expansion:
         if name and sources.user_config:
             docs, name = self.context.staged.folder / DOCS, name.removeprefix(f"{sources.user_config.docs}/")
             address = links.of_page(name, docs, sources.user_config.directories)
-            source = (docs / name).read_text("utf-8", "replace").replace("\0", "")
-            text = staged_markdown(source, address, lambda slot: markdown_of(self._slot(slot, url), links.address))
+            text = staged_markdown((docs / name).read_text("utf-8", "replace"), address)
             record = self.adopted.get(url)
             if record is None:
                 return text

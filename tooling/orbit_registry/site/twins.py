@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -30,10 +30,7 @@ _MAIN = [
 """The text of a page: in Material's themes, in others, and where a theme marks none."""
 _BODY = re.compile(r"<body\b[^>]*>")
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|/")
-_STAGED = re.compile(
-    r'<div data-orbit-slot="(?P<slot>[a-z0-9_-]+)"></div>|<div data-orbit-slot="[^>]*>[^<]*</div>'
-    r'|<a class="orbit-cite"[^>]*>(?P<name>[^<]*)</a>'
-)
+_STAGED = re.compile(r'<div data-orbit-slot="[^>]*>[^<]*</div>|<a class="orbit-cite"[^>]*>(?P<name>[^<]*)</a>')
 """What staging adds to a page of the repository: places for records, and links from what it cites."""
 _TITLE = re.compile(r"# (.*)\n*")
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -123,12 +120,9 @@ def page_markdown(html: str, links: PageLinks) -> str:
     return markdown_of(main, links.address)
 
 
-def staged_markdown(text: str, address: Address, slot: Callable[[str], str]) -> str:
-    """Return a staged page of the repository as Markdown; `slot` gives what a place for records shows."""
-    places = [place["slot"] for place in _STAGED.finditer(text) if place["slot"]]
-    text = _STAGED.sub(lambda added: _PLACE if added["slot"] else added["name"] or "", text)
-    before, *parts = with_addresses(text, address).split(_PLACE)
-    return before + "".join(slot(name) + part for name, part in zip(places, parts, strict=True))
+def staged_markdown(text: str, address: Address) -> str:
+    """Return a staged page of the repository as Markdown."""
+    return with_addresses(_STAGED.sub(lambda added: added["name"] or "", text), address)
 
 
 def heading_of(text: str) -> str:
