@@ -13,7 +13,6 @@ TEXTS = (
     ("[a](<x y.md>)", "[a](X%20Y.MD)"),
     ("a[^1]\n\n[^1]: Why.", "a[^1]\n\n[^1]: Why."),
     ("---\ntitle: a\n---\n# A {#kept}\n\n<!-- hidden -->b", '<a id="kept"></a>\n\n# A\n\nb'),
-    ("Why\n\n## B {#c}", 'Why\n\n<a id="c"></a>\n\n## B'),
     ("`<b>` <b>x</b> List<String> a < b", "`<b>` <b>x</b> List&lt;String> a < b"),
     ("```\n[a](x.md) <script>\n```\n\n<https://example.org/>", "```\n[a](x.md) <script>\n```\n\n<https://example.org/>"),
     ('<a href="x.md" onclick="alert(1)">a</a>', '<a href="X.MD">a</a>'),
@@ -46,13 +45,6 @@ PAGES = (
 )  # fmt: skip
 
 
-class Lenient(MarkdownIt):
-    """Renders links of every scheme."""
-
-    def validateLink(self, url: str) -> bool:  # noqa: N802 the parser's name
-        return True
-
-
 def address(target: str, is_image: bool) -> str | None:
     return None if target == "gone" else target if target.startswith(("javascript:", "data:")) else target.upper()
 
@@ -64,7 +56,9 @@ def test_a_text_has_the_addresses_of_the_site(text: str, markdown: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_reader_of_a_hostile_text_runs_anything(text: str) -> None:
-    html = Lenient("commonmark", {"html": True}).render(with_addresses(text, address))
+    lenient = MarkdownIt("commonmark", {"html": True})
+    lenient.validateLink = lambda url: True  # type: ignore[method-assign]
+    html = lenient.render(with_addresses(text, address))
     assert "<script" not in html
     assert "onerror=" not in html.replace("&lt;img src=x onerror=alert(1)&gt;", "")
     assert 'href="javascript:' not in html

@@ -13,7 +13,7 @@ from orbit_registry.formats.markdown_html import RAW, raw_html
 Address = Callable[[str, bool], str | None]  # how a link's target, or a picture's, is named; None if it leads nowhere
 
 _MARKED = re.compile(r"[<\[{]")
-"""What a text has in it that has links, tags or attributes of headings; any other needs no parser."""
+"""What a text has in it that has links, tags or attributes of headings; any other stays as it is."""
 _TICKS = re.compile(r"(?<!\\)`+")
 _PIECE = re.compile(rf"(?P<note>\[\^[^\]\n]*\]:)|(?P<end>\])(?=[(:])|(?=<[A-Za-z/!?])(?:{RAW.pattern})", re.DOTALL)
 _ATTRIBUTE = re.compile(r' (href|src)="([^"]*)"')
@@ -46,18 +46,14 @@ def with_addresses(text: str, address: Address) -> str:
     for heading in document.headings:
         if heading.id:
             edits.append((heading.section.start, heading.section.start, f'<a id="{escape(heading.id)}"></a>\n\n'))
-            end = text.find("\n", heading.title.end)
-            edits.append((heading.title.end, end if end >= 0 else len(text), ""))
+            edits.append((heading.title.end, _line_of(text, heading.title.end)[1] - 1, ""))
     code = list(_code(document))
     for piece in _PIECE.finditer(text):
         index = bisect_right(code, (piece.start(), len(text))) - 1
         if piece["note"] or piece.start() in ends or (index >= 0 and piece.start() < code[index][1]):
             continue
-        if piece["end"]:
-            edits.append((*piece.span(), "\\]"))
-        else:
-            html = _ATTRIBUTE.sub(lambda attribute: _addressed(attribute, address), raw_html(piece, text))
-            edits.append((*piece.span(), html))
+        new = "\\]" if piece["end"] else _ATTRIBUTE.sub(lambda found: _addressed(found, address), raw_html(piece, text))
+        edits.append((*piece.span(), new))
     return _edited(text, edits).strip()
 
 
@@ -103,7 +99,7 @@ def _addressed(attribute: re.Match[str], address: Address) -> str:
 
 
 def destination(target: str) -> str:
-    """Return a target as the brackets of a link have it; one that may run code is left out."""
+    """Return a target as it stands in the brackets of a link; one that may run code is left out."""
     return "" if _UNSAFE.match(target) else target.translate(_CODED)
 
 
@@ -115,12 +111,6 @@ def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
             out += [text[position:start], new]
             position = end
     return "".join([*out, text[position:]])
-
-
-def fenced(text: str) -> str:
-    """Return a text as a block of code."""
-    ticks = "`" * max(3, 1 + max(map(len, _TICKS.findall(text)), default=0))
-    return f"{ticks}\n{text.strip()}\n{ticks}"
 
 
 _CODE = re.compile(r"(?<![`\\])`(?!`)[^`]+`(?!`)|[\[\]<]")
@@ -172,14 +162,14 @@ class _Page:
     dropped_depth: int = 0
 
     def add_text(self, html: str) -> None:
-        if html and not self.dropped:
-            text = unescape(html)
-            self.line += text.replace("`", "'") if self.is_code else _SPECIAL.sub(r"\\\g<0>", text)
+        if self.dropped:
+            return
+        text = re.sub(r"\s+", " ", unescape(html))
+        self.line += text.replace("`", "'") if self.is_code else _SPECIAL.sub(r"\\\g<0>", text)
 
     def add_tag(self, tag: str, attributes: str, *, is_end: bool) -> None:
-        values = dict(_VALUE.findall(attributes)) if attributes and not is_end else {}
-        classes = values.get("class", "").split()
-        if self.dropped or tag in _DROPPED or (classes and not _DROPPED_CLASSES.isdisjoint(classes)):
+        values = {} if is_end else dict(_VALUE.findall(attributes))
+        if self.dropped or tag in _DROPPED or not _DROPPED_CLASSES.isdisjoint(values.get("class", "").split()):
             self.dropped = self.dropped or tag
             self.dropped_depth += (-1 if is_end else 1) * (tag == self.dropped)
             self.dropped = self.dropped if self.dropped_depth else ""

@@ -15,7 +15,7 @@ from jinja2.runtime import Context
 
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.site.check import resolved
-from orbit_registry.site.markdown import Address, destination, fenced, markdown_of, plain, with_addresses
+from orbit_registry.site.markdown import Address, destination, markdown_of, plain, with_addresses
 from orbit_registry.site.record_page import FOLDER
 from orbit_registry.site.sitemap import HEADING_PREFIX, SiteMap
 from orbit_registry.site.urls import document_url, file_of, linked
@@ -115,7 +115,7 @@ class PageLinks:
 
 
 def page_markdown(html: str, links: PageLinks) -> str:
-    """Return the text of a page that has no source as Markdown."""
+    """Return the text of a page without a source of its own as Markdown."""
     main = next((match[1] for pattern in _MAIN if (match := pattern.search(html))), "")
     return markdown_of(main, links.address)
 
@@ -134,8 +134,7 @@ def heading_of(text: str) -> str:
 def _environment() -> Environment:
     environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=False)  # Markdown, by our own templates
     environment.filters["plain"] = lambda text: plain(str(text))
-    environment.filters["code"] = lambda text: "`" + " ".join(str(text).replace("`", "'").split()) + "`"
-    environment.filters |= {"linked": _linked, "fenced": fenced}
+    environment.filters["linked"] = _linked
     return environment
 
 
