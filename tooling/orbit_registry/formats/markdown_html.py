@@ -38,7 +38,7 @@ _DROPPED = {"center": "center", "font": "font", "picture": "picture", "source": 
 _KEPT = {"a": ("href", "id"), "img": ("src", "alt", "width", "height"), "details": ("open",), "ol": ("start",)}
 _KEPT |= {"td": ("colspan", "rowspan"), "th": ("colspan", "rowspan")}
 """Attributes of raw HTML that are rendered."""
-RAW = re.compile(
+_RAW = re.compile(
     r"<!--.{0,20000}?-->|<(?P<over>/?)(?P<tag>[a-z][a-z0-9]{0,10})(?P<rest>\s[^<>]{0,300})?/?>|<", re.DOTALL
 )
 _LONGEST_HIDDEN = 200  # a longer comment leaves a blank: `snapshot.redact` finds no name that continues after it
@@ -63,7 +63,7 @@ def _parser(fence: Fence) -> MarkdownIt:
     markdown.use(footnote_plugin, inline=False).use(deflist_plugin).use(gfm_autolink_plugin)
 
     def known_html(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-        raw = RAW.match(state.src, state.bMarks[start] + state.tShift[start])
+        raw = _RAW.match(state.src, state.bMarks[start] + state.tShift[start])
         return raw is not None and _is_rendered(raw, state.src) and html_block(state, start, end, silent)
 
     markdown.block.ruler.at("html_block", known_html, {"alt": ["paragraph", "reference", "blockquote"]})
@@ -127,7 +127,7 @@ def _list_item(renderer: RendererHTML, tokens: Sequence[Token], index: int, opti
 
 def _html(_: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
     env["raw"] = True
-    return RAW.sub(lambda raw: raw_html(raw, env["source"]), tokens[index].content)
+    return _RAW.sub(lambda raw: _raw_html(raw, env["source"]), tokens[index].content)
 
 
 def _is_rendered(raw: re.Match[str], source: str) -> bool:
@@ -139,8 +139,7 @@ def _is_whole(tag: str, source: str) -> bool:
     return tag in _EMPTY or (f"<{tag}" in source and f"</{tag}" in source)
 
 
-def raw_html(raw: re.Match[str], source: str) -> str:
-    """Return a match of `RAW` as HTML: a tag that pages have with its safe attributes, any other as text."""
+def _raw_html(raw: re.Match[str], source: str) -> str:
     tag = raw["tag"]
     if not _is_rendered(raw, source):
         return "" if tag in _DROPPED and _is_whole(_DROPPED[tag], source) else escape(raw[0])

@@ -10,7 +10,6 @@ from orbit_registry.errors import plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.site.markdown import plain
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.twins import INDEX, Twin
 from orbit_registry.site.urls import linked, safe_segment
@@ -76,8 +75,8 @@ def lists(title: str, summary: str, sections: Iterable[Section], base_url: str |
 
 
 def _list(title: str, summary: str, parts: Iterable[tuple[str, Sequence[str]]]) -> str:
-    texts = ["\n".join([f"## {plain(name)}", "", *lines]) for name, lines in parts]
-    return "\n\n".join([f"# {plain(title)}", f"> {plain(summary)}", *texts]) + "\n"
+    texts = ["\n".join([f"## {_plain(name)}", "", *lines]) for name, lines in parts]
+    return "\n\n".join([f"# {_plain(title)}", f"> {_plain(summary)}", *texts]) + "\n"
 
 
 def _lines(origin: str, twins: Iterable[Twin], base_url: str | None) -> list[str]:
@@ -86,9 +85,14 @@ def _lines(origin: str, twins: Iterable[Twin], base_url: str | None) -> list[str
         description = "" if twin.description == twin.title else twin.description
         if len(description) > _LONGEST_LINE:
             description = description[:_LONGEST_LINE].rpartition(" ")[0] + " …"
-        after = f": {plain(description)}" if description else ""
-        lines.append(f"- [{plain(twin.title)}]({linked(base_url, origin, twin.path)}){after}")
+        after = f": {_plain(description)}" if description else ""
+        lines.append(f"- [{_plain(twin.title)}]({linked(base_url, origin, twin.path)}){after}")
     return lines
+
+
+def _plain(text: str) -> str:
+    """Return a text that no reader of Markdown takes for a link or a tag."""
+    return " ".join(text.split()).translate({ord("["): "\\[", ord("]"): "\\]", ord("<"): "\\<"})
 
 
 def _parts(section: Section, base_url: str | None) -> Iterator[tuple[str, list[Twin]]]:
@@ -170,4 +174,4 @@ def full_text(title: str, summary: str, sections: Iterable[Section], out: Path, 
 
 def _head(title: str, summary: str, base_url: str | None) -> str:
     links = "" if base_url else " Links lead from the page that each part names."
-    return f"# {plain(title)}\n\n> {plain(summary)}{links}\n\n---\n"
+    return f"# {_plain(title)}\n\n> {_plain(summary)}{links}\n\n---\n"

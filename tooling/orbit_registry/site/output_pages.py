@@ -26,10 +26,9 @@ from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, PageFacts, c
 from orbit_registry.site.code import DIAGRAM_ID
 from orbit_registry.site.config import files_in
 from orbit_registry.site.curated import SHELL, SHELL_DEPTHS, shell_url
-from orbit_registry.site.documents import BANNER, ProseLoader, adjacent_documents, around_prose, slot
 from orbit_registry.site.documents import BODY as OWN
+from orbit_registry.site.documents import ProseLoader, adjacent_documents, around_prose, slot
 from orbit_registry.site.groups import groups_of
-from orbit_registry.site.markdown import with_addresses
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import citers_of, references_by, tasks_html
 from orbit_registry.site.npm import FETCHING, MERMAID, mermaid_files, mermaid_key
@@ -38,20 +37,10 @@ from orbit_registry.site.prose import TextOrigin, render
 from orbit_registry.site.record_page import about, article, article_data, contents_html, record_data
 from orbit_registry.site.redirects import HEAD, redirect_pages
 from orbit_registry.site.sanitize import Policy, policy_of
-from orbit_registry.site.search_data import description_of, lead
+from orbit_registry.site.search_data import description_of
 from orbit_registry.site.sitemap import ASSETS, url_of
 from orbit_registry.site.stage import DOCS, BuildContext
-from orbit_registry.site.twins import (
-    PageLinks,
-    Twin,
-    announced,
-    document_markdown,
-    heading_of,
-    page_markdown,
-    record_markdown,
-    staged_markdown,
-    twin_path,
-)
+from orbit_registry.site.twins import Twin, announced, write_twins
 from orbit_registry.site.urls import document_url, file_of, linked, relative
 from orbit_registry.site.views import Relations, card_html, cited_urls, document_view, listing, record_view
 from orbit_registry.site.words import title_of
@@ -186,9 +175,6 @@ class Expansion:
         self.user_urls = frozenset(self.site.curated.values())
         self.adopted = {url: record for url, record in self.by_url.items() if record.page is not None}
         self.kind_shells: dict[tuple[str, int], Shell] = {}
-        flat = (url for url in (*self.by_url, *self.user_urls, *self.site.mirrored.values()) if not url.endswith("/"))
-        self.links = partial(PageLinks, base_url=self.base_url, files=frozenset(flat))
-        self.twins: dict[str, Twin] = {}
         self.facts: dict[str, PageFacts] = {}
         self.origins: dict[str, Location] = {}
         self.diagnostics: list[Diagnostic] = []
@@ -304,8 +290,7 @@ class Expansion:
                 view = record_view(record, url, self.relations, self.site, self.groups)
                 key = [self.shell_key, self.loader.stamp(record), view]
                 make = partial(self._record_page, record, url, view)
-                ids, targets, foreign, described = self.pages.page(file_of(url), key, make)
-                self.twins[url] = Twin(twin_path(url), record.title, described)
+                ids, targets, foreign = self.pages.page(file_of(url), key, make)
                 self.facts[url] = PageFacts(frozenset(ids), tuple(targets), tuple(foreign))
             self.progress("pages", number, len(self.records))
 
@@ -321,12 +306,8 @@ class Expansion:
             url, f"{record.id} {title_of(record)}", content, toc, self.base_url, description, data
         )
         facts = facts_of(content, url)
-        value = [sorted(facts.ids), list(facts.targets), list(facts.foreign), description]
-        links = self.links(url)
-        twin = links.headed(
-            record_markdown(view, with_addresses(text.text, links.of_text(text.path, self.site)), links)
-        )
-        return Content(html, value, self.loader.findings(record, prose.diagnostics), {twin_path(url): twin})
+        value = [sorted(facts.ids), list(facts.targets), list(facts.foreign)]
+        return Content(html, value, self.loader.findings(record, prose.diagnostics))
 
     def _described(self, url: str, title: str, description: str, record: Record | None) -> str:
         home = {"name": self.context.sources.title, "url": self.base_url or ""}
@@ -499,7 +480,7 @@ class Expansion:
 
     def _for_agents(self, urls: Set[str]) -> None:
         sources, out, records = self.context.sources, self.out, self.records
-        twins = self._twins(urls)
+        twins = write_twins(self.pages, self.facts, urls, self.base_url, self.user_urls)
         documents = [document.url for document in sources.documents]
         sections = llms.sections_of(self._page_groups(), self.kinds, records, documents, twins)
         ranked = sorted(records, key=lambda record: rank_order(record, half_life_days()))
@@ -515,45 +496,6 @@ class Expansion:
         for path, text in llms.lists(sources.title, summary, sections, self.base_url):
             if path not in out.after:  # the repository's own is kept
                 out.write(path, text)
-
-    def _twins(self, urls: Set[str]) -> dict[str, Twin]:
-        """Write the Markdown of pages that are no record's, and return that of all pages by their URL."""
-        documents = {document.url: document for document in self.context.sources.documents}
-        for url in sorted(urls - self.twins.keys()):
-            document = documents.get(url)
-            key = [self.out.after[file_of(url)], self.base_url, document.stamp if document else ""]
-            title, description = self.pages.page(twin_path(url), key, partial(self._twin, url))
-            self.twins[url] = Twin(twin_path(url), title, description)
-        return {url: self.twins[url] for url in sorted(urls)}
-
-    def _twin(self, url: str) -> Content:
-        html = (self.out.folder / file_of(url)).read_text("utf-8", "surrogatepass")
-        metadata = {name: unescape(text) for name, text in _OF_PAGE.findall(html)}
-        text = self._markdown(url, html)
-        title = heading_of(text) or url
-        description = lead(text) if url in self.user_urls else " ".join(metadata.get("description", "").split())
-        return Content(self.links(url).headed(text), [lead(title) or title, description])
-
-    def _markdown(self, url: str, html: str) -> str:
-        """Return the Markdown of a page: from its source, if it has one."""
-        links, sources = self.links(url), self.context.sources
-        origin = self.origins[url].path if url in self.origins else ""
-        if self.site.mirrored.get(origin) == url:
-            text = with_addresses(self.loader.documents.by_path[origin].text, links.of_text(origin, self.site))
-            citers, _, applying = document_view(origin, url, self.adjacent[url], self.relations, self.site)
-            title = self.context.staged.titles[origin]
-            return document_markdown(title, BANNER.format(path=origin), text, citers, applying, links)
-        name = next((path for path, page in self.site.curated.items() if page == url), "")
-        if name and sources.user_config:
-            docs, name = self.context.staged.folder / DOCS, name.removeprefix(f"{sources.user_config.docs}/")
-            address = links.of_page(name, docs, sources.user_config.directories)
-            text = staged_markdown((docs / name).read_text("utf-8", "replace"), address)
-            record = self.adopted.get(url)
-            if record is None:
-                return text
-            view = record_view(record, url, self.relations, self.site, self.groups)
-            return record_markdown(view, text, links)
-        return page_markdown(html, links)
 
     def _page_groups(self) -> dict[str, list[str]]:
         """Return the URLs of the repository's own pages by the part of the navigation that names them."""

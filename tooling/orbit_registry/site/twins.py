@@ -1,24 +1,19 @@
-"""A file for agents next to each page: its Markdown, of records and documents from their own text."""
+"""A file for agents next to each finished page: its Markdown."""
 
-import posixpath
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Set
 from dataclasses import dataclass
-from functools import cache
-from html import escape
-from pathlib import Path
-from typing import Any
-from urllib.parse import unquote, urlsplit
+from functools import partial
+from html import escape, unescape
+from urllib.parse import urlsplit
 
-from jinja2 import Environment, FileSystemLoader, pass_context
-from jinja2.runtime import Context
-
-from orbit_registry.formats.markdown import is_markdown
-from orbit_registry.site.check import resolved
-from orbit_registry.site.markdown import Address, destination, markdown_of, plain, with_addresses
-from orbit_registry.site.record_page import FOLDER
-from orbit_registry.site.sitemap import HEADING_PREFIX, SiteMap
-from orbit_registry.site.urls import document_url, file_of, linked
+from orbit_registry.site.check import PageFacts, resolved
+from orbit_registry.site.html_to_markdown import markdown_of
+from orbit_registry.site.memo import Content, PageCache
+from orbit_registry.site.output import Output
+from orbit_registry.site.search_data import lead
+from orbit_registry.site.sitemap import HEADING_PREFIX
+from orbit_registry.site.urls import file_of, linked
 
 INDEX = "llms.txt"
 _MAIN = [
@@ -28,13 +23,10 @@ _MAIN = [
     )
 ]  # fmt: skip
 """The text of a page: in Material's themes, in others, and where a theme marks none."""
+_DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)"')
 _BODY = re.compile(r"<body\b[^>]*>")
-_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|/")
-_STAGED = re.compile(r'<div data-orbit-slot="[^>]*>[^<]*</div>|<a class="orbit-cite"[^>]*>(?P<name>[^<]*)</a>')
-"""What staging adds to a page of the repository: places for records, and links from what it cites."""
-_TITLE = re.compile(r"# (.*)\n*")
-_BLANK_LINES = re.compile(r"\n{3,}")
-_PLACE = "\0"  # of the text of a record or document in its template
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_PARAGRAPH = re.compile(r"(?![#>|`<!*-]|\d+\.)")
 
 
 def twin_path(url: str) -> str:
@@ -61,104 +53,50 @@ class Twin:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class PageLinks:
-    """How the Markdown of the page at `url` names what it links to; `files` are the pages that are no folders."""
+def write_twins(
+    pages: PageCache, facts: dict[str, PageFacts], urls: Set[str], base_url: str | None, undescribed: Set[str]
+) -> dict[str, Twin]:
+    """Write the Markdown of the pages at `urls` and return it by their URL; add the links in it to `facts`.
 
-    url: str
-    base_url: str | None
-    files: Set[str]
+    A page is described by its metadata, one of the `undescribed` by its first sentence.
+    """
+    twins: dict[str, Twin] = {}
+    for url in sorted(urls):
+        path = twin_path(url)
+        inside = [target for target in facts[url].targets if target.partition("#")[0] in urls]
+        key = [pages.out.after[file_of(url)], base_url, inside, url in undescribed]
+        make = partial(_twin, pages.out, url, urls, base_url, described=url not in undescribed)
+        title, description, targets = pages.page(path, key, make)
+        twins[url] = Twin(path, title, description)
+        facts[path] = PageFacts(frozenset(), tuple(targets), ())
+    return twins
 
-    def address(self, href: str) -> str:
-        """Return a link of the page; one to another page leads to the Markdown of that."""
-        parts, target = urlsplit(href), resolved(self.url, href)
+
+def _twin(out: Output, url: str, urls: Set[str], base_url: str | None, *, described: bool) -> Content:
+    html = (out.folder / file_of(url)).read_text("utf-8", "surrogatepass")
+    targets: dict[str, None] = {}
+
+    def link(href: str) -> str:
+        parts = urlsplit(href)
+        target = resolved(url, href)
         if parts.scheme or parts.netloc or target is None:
             return href
         if not parts.path and not parts.query:
-            return f"#{parts.fragment.removeprefix(HEADING_PREFIX)}"
+            return "#" + parts.fragment.removeprefix(HEADING_PREFIX)
         query, mark = f"?{parts.query}" if parts.query else "", f"#{parts.fragment}" if parts.fragment else ""
-        is_page = target in ("", *self.files) or target.endswith("/")
-        if is_page and not query and (not mark or mark.startswith(f"#{HEADING_PREFIX}")):
+        if target in urls and not query and (not mark or mark.startswith(f"#{HEADING_PREFIX}")):
             target, mark = twin_path(target), mark.replace(HEADING_PREFIX, "", 1)
-        return linked(self.base_url, self.url, target) + query + mark
+            targets[target] = None
+        return linked(base_url, url, target) + query + mark
 
-    def of_text(self, path: str, site: SiteMap) -> Address:
-        """Return how links of the repository's file at `path` are named."""
-
-        def address(target: str, is_image: bool) -> str | None:
-            there = site.image(path, target) if is_image else site.target(path, target)
-            href = there.address(self.url)
-            return href if href is None or there.outside else self.address(href)
-
-        return address
-
-    def of_page(self, name: str, docs: Path, directories: bool) -> Address:
-        """Return how links of a staged page are named: they lead to files in the folder, or from the finished page."""
-
-        def address(target: str, is_image: bool) -> str:
-            if _ELSEWHERE.match(target):
-                return target
-            file, hash_mark, anchor = target.partition("#")
-            path = posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(file)))
-            if not (docs / path).is_file():
-                return self.address(target)
-            page = twin_path(document_url(path, "", directories)) if is_markdown(path) else path
-            return linked(self.base_url, self.url, page) + hash_mark + anchor
-
-        return address
-
-    def headed(self, text: str) -> str:
-        """Return the Markdown of the page as its file has it."""
-        page = linked(self.base_url, self.url, self.url) if self.base_url else self.url or "the start page"
-        index = linked(self.base_url, self.url, INDEX)
-        return f"> The Markdown of {page}. [llms.txt]({index}) lists all pages.\n\n{text.strip()}\n"
-
-
-def page_markdown(html: str, links: PageLinks) -> str:
-    """Return the text of a page without a source of its own as Markdown."""
     main = next((match[1] for pattern in _MAIN if (match := pattern.search(html))), "")
-    return markdown_of(main, links.address)
-
-
-def staged_markdown(text: str, address: Address) -> str:
-    """Return a staged page of the repository as Markdown."""
-    return with_addresses(_STAGED.sub(lambda added: added["name"] or "", text), address)
-
-
-def heading_of(text: str) -> str:
-    """Return the title of a page's Markdown; "" without one."""
-    return match[1] if (match := _TITLE.match(text)) else ""
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=False)  # Markdown, by our own templates
-    environment.filters["plain"] = lambda text: plain(str(text))
-    environment.filters["linked"] = _linked
-    return environment
-
-
-@pass_context
-def _linked(context: Context, text: str, url: str | None) -> str:
-    return f"[{plain(text)}]({destination(context['links'].address(url))})" if url else plain(text)
-
-
-def _written(template: str, links: PageLinks, body: str, **values: object) -> str:
-    text = _environment().get_template(template).render(links=links, body=_PLACE, **values)
-    before, _, after = _BLANK_LINES.sub("\n\n", text).partition(_PLACE)
-    return f"{before}{body}{after}"
-
-
-def record_markdown(view: Mapping[str, Any], prose: str, links: PageLinks) -> str:
-    """Return the page of a record: what is known of it, its text, and what cites it."""
-    prose = prose.removeprefix(title[0]) if (title := _TITLE.match(prose)) and title[1] == view["title"] else prose
-    return _written("record.md", links, prose, record=view)
-
-
-def document_markdown(
-    title: str, banner: str, text: str, citers: Mapping[str, Any], applying: Sequence[Mapping[str, Any]],
-    links: PageLinks,
-) -> str:  # fmt: skip
-    """Return the page of a mirrored document: its text, the records that apply to it, and what cites it."""
-    head = "" if _TITLE.match(text) else title
-    return _written("document.md", links, text, title=head, banner=banner, citers=citers, applying=applying)
+    blocks = markdown_of(main, link)
+    address = linked(base_url, url, url) if base_url else url or "the start page"
+    head = f"> The Markdown of {address}. [llms.txt]({linked(base_url, url, INDEX)}) lists all pages."
+    title = next((block for block in blocks if block.startswith("# ")), f"# {url}")
+    meta = _DESCRIPTION.search(html) if described else None
+    description = unescape(meta[1]) if meta else lead("\n".join(filter(_PARAGRAPH.match, blocks)))
+    return Content(
+        "\n\n".join([head, *blocks]) + "\n",
+        [_ESCAPED.sub(r"\1", lead(title[2:])), " ".join(description.split()), [*targets]],
+    )
