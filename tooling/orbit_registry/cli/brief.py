@@ -1,19 +1,20 @@
 """`orbit brief` and `orbit pitch`: what an agent needs before it starts, and what could be done next."""
 
+import codecs
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
 from orbit_registry.briefs.pitch import Pitch, verdict
 from orbit_registry.briefs.pitch import pitch as pitched
-from orbit_registry.cli.fields import text_from
-from orbit_registry.cli.output import emit, format_option, from_root, open_registry, warn_of_unread
-from orbit_registry.cli.records import line, with_reason
+from orbit_registry.cli.output import emit, format_option, from_root, note_unread, open_registry
+from orbit_registry.cli.records import with_reason
+from orbit_registry.cli.review import line
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.index import ID
@@ -25,6 +26,17 @@ LONGEST_TEXT = 100_000  # characters of a task's text that are read; what comes 
 CLASSES = ("code-gen", "exploration", "qa", "other")
 
 
+class _TextOption(click.File):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the open file."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            raise UsageError(
+                error.message, hint='a file is wanted; words come by the input: echo "…" | orbit brief --text -'
+            ) from None
+
+
 @click.command()
 @click.argument("subjects", metavar="[PATH|WORDS]...", nargs=-1)
 @click.option(
@@ -32,19 +44,19 @@ CLASSES = ("code-gen", "exploration", "qa", "other")
     help="What the brief is for.",
 )  # fmt: skip
 @click.option("--task", default="", help="The task's id; `tasks.command` finds its text.")
-@click.option("--task-file", metavar="FILE", help="A file with the task, JSON or YAML; - is the input.")
+@click.option("--task-file", type=click.File("rb"), help="A file with the task, JSON or YAML; - is the input.")
 @click.option("--path", "paths", multiple=True, help="A file that the work is about; it need not exist.")
 @click.option("--tag", "tags", multiple=True, help="A tag that the work is about.")
 @click.option("--agent", default="", help="The agent's name; it selects categories of learnings.")
 @click.option("--project", default="", help="The project, if the repository has several.")
-@click.option("--text", metavar="FILE", help="A file with the task's words; - is the input.")
+@click.option("--text", type=_TextOption("rb"), help="A file with the task's words; - is the input.")
 @click.option("--task-class", type=click.Choice(CLASSES), help="What kind of work it is; else the text decides.")
 @click.option("--session", envvar="ORBIT_SESSION_ID", default="", help="Do not repeat what this session was shown.")
 @click.option("--out", metavar="FILE", help="Write a plan's brief there too, if it changed.")
 @format_option
 def brief(
-    subjects: tuple[str, ...], purpose: str, task: str, task_file: str | None, paths: tuple[str, ...],
-    tags: tuple[str, ...], agent: str, project: str, text: str | None, task_class: str | None, session: str,
+    subjects: tuple[str, ...], purpose: str, task: str, task_file: BinaryIO | None, paths: tuple[str, ...],
+    tags: tuple[str, ...], agent: str, project: str, text: BinaryIO | None, task_class: str | None, session: str,
     out: str | None, output: str,
 ) -> None:  # fmt: skip
     """Print what an agent should know before a task.
@@ -65,7 +77,7 @@ def brief(
     """
     named_paths = [subject for subject in subjects if os.path.lexists(subject)]
     words_given = [subject for subject in subjects if subject not in named_paths]
-    words = "\n".join([*([text_from(text)] if text is not None else []), *words_given])[:LONGEST_TEXT]
+    words = "\n".join([*filter(None, [_content(text, 4 * LONGEST_TEXT)]), *words_given])[:LONGEST_TEXT]
     registry = open_registry()
     request: dict[str, Any] = {
         "agent": agent,
@@ -88,13 +100,17 @@ def brief(
     emit(output, result.as_data(), result.text())
     if output == "text" and not result.text():
         click.echo(result.why_empty(), err=True)
-    warn_of_unread(registry)
+    note_unread(registry)
 
 
-def _task(file: str, task_id: str) -> Task:
-    from orbit_registry.briefs.task_class import read_task
+def _task(file: BinaryIO, task_id: str) -> Task:
+    from orbit_registry.briefs.task_class import LARGEST, read_task
 
-    task = read_task(text_from(file), file)
+    content = _content(file, LARGEST + 1)
+    if len(content.encode()) > LARGEST - 4:  # a character may have been cut off
+        hint = "name long texts in `context_files`"
+        raise UsageError(f"{_name(file)}: a task has at most {LARGEST:,} bytes", hint=hint)
+    task = read_task(content, _name(file))
     return replace(task, id=task_id or task.id)
 
 
@@ -118,6 +134,20 @@ def _print_plan(registry: Registry, request: Mapping[str, Any], out: str | None,
         path = write_plan(Path(out).resolve(), plan)
         click.echo(visible(f"{out} {'written' if path else 'unchanged'}"), err=True)
     emit(output, plan, plan_text(plan), next_commands=["orbit pitch", "orbit review"])
+
+
+def _content(file: BinaryIO | None, limit: int) -> str:
+    if file is None:
+        return ""
+    content = file.read(limit)
+    try:
+        return codecs.getincrementaldecoder("utf-8")().decode(content, final=len(content) < limit)
+    except UnicodeDecodeError:
+        raise UsageError(f"{_name(file)} is not valid UTF-8", hint="give it in UTF-8") from None
+
+
+def _name(file: BinaryIO) -> str:
+    return str(getattr(file, "name", "the input"))
 
 
 @click.command("pitch")

@@ -102,8 +102,14 @@ def examine_workspace(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _versions() -> Iterator[Finding]:
-    versions = (f"{name} {importlib.metadata.version(name)}" for name in ("orbit-registry", *LIBRARIES))
-    yield Finding("ok", "versions", ", ".join([f"Python {platform.python_version()}", *versions]), sys.executable)
+    """Yield the versions of Python, this package and its libraries."""
+    parts = [f"Python {platform.python_version()}"]
+    for name in ("orbit-registry", *LIBRARIES):
+        try:
+            parts.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            yield Finding("problem", "versions", f"{name} is not installed", sys.prefix, "install orbit-registry again")
+    yield Finding("ok", "versions", ", ".join(parts), sys.executable)
 
 
 def _records(workspace: Workspace) -> Iterator[Finding]:

@@ -1,12 +1,14 @@
 """New and amended decisions: the record and its document, a file or an entry of a log."""
 
+import os
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, WriteError
+from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, WriteError, plural
 from orbit_registry.formats.adr import writer
 from orbit_registry.formats.adr.model import AdrDocument, is_same_title
 from orbit_registry.formats.adr.reader import read_document
@@ -165,6 +167,21 @@ def _no_cost(request: NewAdr) -> bool:
     return entry is not None and not entry.has_cost
 
 
+def _refuse_missing_log(workspace: Workspace, log: str) -> None:
+    """To be asked under the lock: between two looks another writer may have begun the log."""
+    if os.path.lexists(workspace.root / log):
+        return
+    ids = [
+        record.id
+        for record in read_collection(workspace).records
+        if record.source is not None and record.source.path == log
+    ]
+    if ids:
+        count = plural(len(ids), "decision has its text", "decisions have their text")
+        hint = f"bring it back; if it was renamed: `orbit adr backfill --moved {shlex.quote(log)} NEW`"
+        raise RefusedError(f"{log} is not there, and {count} in it", hint=hint)
+
+
 def refuse_date(text: str) -> None:
     """Raise when a text is not a date as decisions write it: YYYY-MM-DD or YYYY-MM."""
     if not is_iso_date(text):
@@ -190,6 +207,7 @@ def _new_files(
     refuse_hidden({"title": request.title, "body": (request.body or "").removeprefix("\ufeff")})
     if request.style == "log":
         path = _log_of(workspace.config, request.feature)
+        _refuse_missing_log(workspace, path)
         new = new_entry(workspace, kind, path, fields, request.body)
     else:
         neighbours = neighbours_in(workspace, workspace.config.adr.folder)

@@ -62,7 +62,7 @@ def _run_git(
             check=False,
         )
     except FileNotFoundError:
-        raise GitError("git is not installed", hint="install git 2.31 or newer") from None
+        raise GitError("git is not installed", hint="install git 2.20 or newer") from None
     except subprocess.TimeoutExpired:
         raise GitStoppedError(f"git took more than {TIMEOUT_SECONDS} s", hint="try again, or ask it by hand") from None
     if done.returncode < 0:
@@ -401,13 +401,11 @@ def newest_commits(git: Git) -> Iterator[Commit]:
 def commits_since(git: Git, revision: str | None) -> list[Commit]:
     """Return the commits after a revision, parents first; of a merge the changes in `.orbit` alone."""
     revisions = ["HEAD"] if revision is None else ["HEAD", f"^{revision}"]
-    options = ("--topo-order", "--reverse", "--no-renames", "--no-abbrev", "--diff-merges=first-parent", *_LOG_OPTIONS)
+    options = ("--topo-order", "--reverse", "--no-renames", "--no-abbrev", *_LOG_OPTIONS)
     texts = git.run_fields("log", *options, "--end-of-options", *revisions, "--", check=False)
-    return [_of_records(commit) if len(commit.parents) > 1 else commit for commit in _commits(texts)]
-
-
-def _of_records(commit: Commit) -> Commit:
-    return replace(commit, changes=[change for change in commit.changes if change[0].startswith(".orbit/")])
+    commits = list(_commits(texts))
+    changed = _merged(git, [commit for commit in commits if len(commit.parents) > 1])
+    return [replace(commit, changes=changed[commit.name]) if commit.name in changed else commit for commit in commits]
 
 
 def commits_touching(git: Git, folder: str, revisions: str, *, is_first_parent: bool = True) -> Iterator[Commit]:
@@ -469,3 +467,19 @@ def _changes(texts: Sequence[str], index: int) -> tuple[list[CommitChange], int]
         changes.append((texts[index], after if mode in ("100644", "100755") else ""))
         index += 1
     return changes, index
+
+
+def _merged(git: Git, merges: Sequence[Commit]) -> Mapping[str, list[CommitChange]]:
+    """Return the changes of merges in `.orbit`, against their first parents."""
+    if not merges:
+        return {}
+    pairs = "".join(f"{merge.name} {merge.parents[0]}\n" for merge in merges).encode()
+    texts = git.run_fields(
+        "diff-tree", "--stdin", "-r", "-z", "--no-renames", "--relative", "--", ".orbit", stdin=pairs
+    )
+    by_commit: dict[str, list[CommitChange]] = {merge.name: [] for merge in merges}
+    index = 0
+    while index < len(texts):
+        name = texts[index].strip()[:64].split(" ")[0]
+        by_commit[name], index = _changes(texts, index + 1)
+    return by_commit

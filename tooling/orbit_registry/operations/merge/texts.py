@@ -55,9 +55,19 @@ def merge_logs(base: str, ours: str, theirs: str) -> LogMerge:
         return LogMerge(ours)
     if ours == base:
         return LogMerge(theirs)
-    newline = "\r\n" if "\r\n" in ours else "\n"
-    merged = _merge([_split(text.replace("\r\n", "\n")) for text in (base, ours, theirs)])
-    return LogMerge(merged.text.replace("\n", newline), merged.contested)
+    newline = _newline(ours) or _newline(theirs)
+    texts = (base, ours, theirs)
+    uniform = all(_newline(text) is not None for text in texts)
+    plain = [text.replace("\r\n", "\n") if uniform else text for text in texts]
+    merged = _merge([_split(text) for text in plain])
+    return LogMerge(merged.text.replace("\n", "\r\n"), merged.contested) if uniform and newline == "\r\n" else merged
+
+
+def _newline(text: str) -> str | None:
+    crlf = text.count("\r\n")
+    if text.count("\r") != crlf or crlf not in (0, text.count("\n")):
+        return None
+    return "\r\n" if crlf else "\n"
 
 
 def _split(text: str) -> _Log:
