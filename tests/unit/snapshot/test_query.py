@@ -53,7 +53,7 @@ def test_csv_survives_any_text(filled: Any) -> None:
 
 def test_a_record_cannot_steer_the_terminal() -> None:
     output = QueryResult(("t\x1b",), (("\x1b[31mred\u202e\u2028\r\n" + "x" * 500,),)).render("table")
-    assert "\\x1b[31mred\\u202e\\u2028⏎xxx" in output
+    assert "\\u001b[31mred\\u202e\\u2028\\u000d⏎xxx" in output
     assert "\x1b" not in output
     assert max(map(len, output.splitlines())) < 140
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.errors import SnapshotError, UsageError, plural
-from orbit_registry.formats.untrusted import cut, inert_json, visible
+from orbit_registry.formats.untrusted import cut, inert_json
 from orbit_registry.repository.reader import Reading
 from orbit_registry.snapshot.export import OFFLINE, duckdb, event_lines, fill_events, fill_vectors
 from orbit_registry.snapshot.sync import sync_snapshot
@@ -40,6 +40,7 @@ _CLOSED = {
     "temp_directory": "",
     "lock_configuration": "true",
 }
+_EXPLAIN = re.compile(r"\s*EXPLAIN\b(?:\s*ANALYZE\b|\s*\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\))?", re.IGNORECASE)
 BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
 TABLES_HINT = (
     "`SHOW TABLES` lists tables, `DESCRIBE records` columns; "
@@ -202,10 +203,13 @@ def ask(
 
 
 def _is_question(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> bool:
-    """Return whether a statement is a SELECT that writes no file, or explains a statement without running it."""
+    """Return whether a statement is a SELECT, or explains one, and writes no file."""
     text = statement.query
-    if statement.type == duckdb.StatementType.EXPLAIN:
-        return "analyze" not in text.casefold()
+    if statement.type == duckdb.StatementType.EXPLAIN:  # `EXPLAIN ANALYZE COPY …` writes
+        text = _EXPLAIN.sub("", text, count=1)
+        if not (explained := connection.extract_statements(text)):
+            return False
+        statement = explained[0]
     if statement.type != duckdb.StatementType.SELECT:
         return False
     if "copy" in text.casefold():  # `WITH x AS (COPY …) SELECT …` writes, and DuckDB refuses it in a subquery
@@ -292,7 +296,14 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def _printable(text: str) -> str:
-    return visible(cut(text, WIDEST_CELL).replace("\r\n", "\n").replace("\n", "⏎").replace("\t", " "))
+    return "".join(_visible(character) for character in cut(text, WIDEST_CELL))
+
+
+def _visible(character: str) -> str:
+    if character == "\n":
+        return "⏎"
+    is_hidden = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return f"\\u{ord(character):04x}" if is_hidden else character
 
 
 def _width(text: str) -> int:
