@@ -12,9 +12,8 @@ import click
 
 from orbit_registry.briefs.pitch import Pitch, verdict
 from orbit_registry.briefs.pitch import pitch as pitched
-from orbit_registry.cli.output import emit, format_option, from_root, note_unread, open_registry
-from orbit_registry.cli.records import with_reason
-from orbit_registry.cli.review import line
+from orbit_registry.cli.output import emit, format_option, from_root, open_registry, warn_of_unread
+from orbit_registry.cli.records import line, with_reason
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.index import ID
@@ -100,7 +99,7 @@ def brief(
     emit(output, result.as_data(), result.text())
     if output == "text" and not result.text():
         click.echo(result.why_empty(), err=True)
-    note_unread(registry)
+    warn_of_unread(registry)
 
 
 def _task(file: BinaryIO, task_id: str) -> Task:

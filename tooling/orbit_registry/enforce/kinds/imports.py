@@ -7,8 +7,10 @@ import posixpath
 import re
 import sys
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 
 from orbit_registry.enforce.kind import (
     WORDS,
@@ -108,12 +110,11 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise UnreadableError(f"Python {sys.version_info[0]}.{sys.version_info[1]} can't parse it") from None
     lines = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text))]
-    is_ascii = text.isascii()
+    sizes = [] if text.isascii() else [0, *accumulate(len(character.encode()) for character in text)]
 
     def offset(line: int, column: int) -> int:  # the parser counts bytes
         start = lines[line - 1]
-        end = lines[line] if line < len(lines) else len(text)
-        return start + (column if is_ascii else len(text[start:end].encode()[:column].decode()))
+        return bisect_left(sizes, sizes[start] + column) if sizes else start + column
 
     nodes: list[ast.AST] = [tree]
     while nodes:
