@@ -80,6 +80,13 @@ class Registry:
 
         return import_and_baseline(Path(path), source, assume=assume, dry_run=dry_run)
 
+    @classmethod
+    def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
+        """Convert learnings of an older layout; see `importers.orbit`."""
+        from orbit_registry.importers.orbit import migrate_layout
+
+        return migrate_layout(Path(path), dry_run=dry_run)
+
     def backfill(
         self, documents: Sequence[str] = (), *, moves: PathMoves = (), dry_run: bool = False
     ) -> TakeoverReport:
@@ -311,6 +318,13 @@ class Registry:
         from orbit_registry.operations.merge import resolve as merging
 
         return merging.resolve(self._reread(), dry_run=dry_run)
+
+    @staticmethod
+    def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
+        """Merge one decision log for git."""
+        from orbit_registry.operations.merge import texts
+
+        return texts.merge_driver(base, ours, theirs)
 
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
         """Return the freshness of records (default: all) by path; fresh and closed ones are left out."""

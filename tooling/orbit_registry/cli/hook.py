@@ -1,5 +1,6 @@
 """`orbit hook` and `orbit mcp`: records for agents."""
 
+import re
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +13,7 @@ from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundErr
 from orbit_registry.install import install as installation
 from orbit_registry.install import mcp
 from orbit_registry.install.install import HookState
-from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git import Git, ignore_pattern
 
 HOOK_AGENTS = hook_agents()
 AGENT = click.argument("agent", metavar=f"{{{' | '.join(HOOK_AGENTS)}}}", type=click.Choice(HOOK_AGENTS))
@@ -115,6 +116,19 @@ def _ignore(root: Path, path: Path) -> list[str]:
     return [f"added to .gitignore: {line}"]
 
 
+def _stop_ignoring(root: Path, path: Path) -> list[str]:
+    top = Git(root).top
+    text = installation.file_text(top / ".gitignore") if top is not None and path.is_relative_to(top) else None
+    if top is None or text is None:
+        return []
+    line = ignore_pattern(path.relative_to(top).as_posix())
+    without = re.sub(rf"^{re.escape(IGNORED)}\r?\n{re.escape(line)}\r?\n", "", text, count=1, flags=re.MULTILINE)
+    if without == text:
+        return []
+    installation.write_or_remove(top / ".gitignore", without or None)
+    return [f"removed from .gitignore: {line}"]
+
+
 @group.command()
 @AGENT
 @SCOPE
@@ -123,7 +137,7 @@ def _ignore(root: Path, path: Path) -> list[str]:
 def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> None:
     """Remove the hook from an agent's settings.
 
-    The file is then byte for byte what it was before.
+    The file is then byte for byte what it was before, and its line in .gitignore goes too.
 
     orbit hook uninstall claude
     """
@@ -132,12 +146,13 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
     would = "would be" if dry_run else "is"
     text = f"the hook {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
     launcher = f"{root / installation.LAUNCHER} {'would be' if dry_run else 'was'} removed" if state.launcher else ""
+    ignored = _stop_ignoring(root, state.path) if state.scope == "local" and not dry_run else []
     others = [
         f"it is still in {other.path}: `orbit hook uninstall {agent} --scope {other.scope}`"
         for other in installation.status(root, [agent])
         if other.installed and other.scope != state.scope
     ]
-    lines = [text, launcher, state.diff.rstrip("\n") if dry_run else "", *others]
+    lines = [text, launcher, state.diff.rstrip("\n") if dry_run else "", *ignored, *others]
     emit(output, state.as_data(), "\n".join(filter(None, lines)))
 
 
