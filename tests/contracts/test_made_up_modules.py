@@ -67,15 +67,18 @@ def test_a_check_is_found_by_its_file(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 EXPORTER = """
-from orbit_registry.exporters.rules import Language, RuleFormat
+from orbit_registry.exporters.rules import RuleFormat
 
 
 def head(globs):
     return f"applies: {' '.join(globs)}\\n"
 
 
-LANGUAGE = Language(lambda alternative: alternative.text, lambda alternative: ())
-EXPORTERS = (RuleFormat("madeup", ".madeup", "orbit-", ".rule", False, LANGUAGE, head),)
+def spelling(alternative):
+    return alternative.text
+
+
+EXPORTERS = (RuleFormat("madeup", ".madeup", "orbit-", ".rule", False, spelling, head),)
 """
 
 
