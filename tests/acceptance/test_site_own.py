@@ -194,7 +194,7 @@ def test_ids_in_their_sentences_lead_to_records(repo: Path, tmp_path: Path) -> N
         "../../adrs/ADR-0001/",
         "../../adrs/ADR-0003/",
     ]
-    assert unescape(links[0][1]) == "Store `a|b` *[<b> in files (accepted)"
+    assert unescape(links[0][1]) == "Store a|b *[<b> in files (accepted)"
     assert html.count('class="orbit-card"') == len(links)
     assert "<code>L-7k3fq</code></a>" in html
 

@@ -89,10 +89,6 @@ def test_what_runs_code_is_named_and_can_be_left_out(tmp_path: Path, setting: st
     )
 
 
-def test_a_repository_without_a_configuration_has_none(tmp_path: Path) -> None:
-    assert read_user_config(tmp_path) is None
-
-
 @pytest.mark.parametrize(
     ("text", "key"),
     [

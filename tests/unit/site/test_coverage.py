@@ -33,7 +33,3 @@ def test_a_bar_is_as_long_as_its_folder() -> None:
 
 def test_the_root_is_a_dot_that_leads_to_all_files() -> None:
     assert '<a href="../paths/"><code>.</code></a>' in coverage_html(folders(["x.md", "src/a.py"], [["src/**"]]))
-
-
-def test_without_files_there_is_no_table() -> None:
-    assert coverage_html(folders([], [])) == ""

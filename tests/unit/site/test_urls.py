@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
 from orbit_registry.site.check import resolved
-from orbit_registry.site.urls import document_url, file_of, legacy_url, record_url, relative, safe_segment, site_address
+from orbit_registry.site.urls import document_url, legacy_url, relative, safe_segment, site_address
 
 segments = st.text(
     alphabet=st.characters(exclude_characters="/\x00#?", exclude_categories=["Cs"]), min_size=1, max_size=6
@@ -58,10 +58,6 @@ def test_two_names_never_share_a_folder(first: str, second: str) -> None:
 )
 def test_a_document_has_the_page_its_path_suggests(path: str, docs: str | None, url: str) -> None:
     assert document_url(path, docs) == url
-
-
-def test_a_record_has_a_stable_page() -> None:
-    assert file_of(record_url("adrs", "ADR-0001")) == "adrs/ADR-0001/index.html"
 
 
 @pytest.mark.parametrize(
