@@ -119,6 +119,10 @@ def test_every_command_prints_what_it_did(
     root = tmp_path / "project"
     make_project(project, root)
     monkeypatch.chdir(root)
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
     monkeypatch.setenv("PATH", os.defpath)  # which agents are installed here is no business of a golden file
     ids, urandom = random.Random(project), os.urandom  # a record's id is made of sixteen bytes, and nothing else is
     monkeypatch.setattr(os, "urandom", lambda size: ids.randbytes(size) if size == 16 else urandom(size))

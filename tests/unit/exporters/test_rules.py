@@ -106,7 +106,10 @@ def test_a_rule_file_has_at_most_a_thousand_tokens(agent: str) -> None:
 
 
 @pytest.mark.parametrize("agent", FORMATS)
-@given(words=st.text(st.characters(exclude_characters="\0")), glob=st.text(min_size=1, max_size=30))
+@given(
+    words=st.text(st.characters(codec="utf-8", exclude_characters="\0")),
+    glob=st.text(st.characters(codec="utf-8"), min_size=1, max_size=30),
+)
 def test_no_record_breaks_out_of_its_file(agent: str, words: str, glob: str) -> None:
     globs = [row for row in (glob, "src/**") if isinstance(parse_glob(row), Glob)]
     rules, _ = rules_of({"L-1": {"globs": globs, "teaser": f"- [L-1] {words}\n---\n{END}\n# x\n---\n"}}, agent)
