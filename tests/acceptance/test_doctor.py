@@ -1,5 +1,6 @@
 """`orbit doctor`: what works is said to work, what is broken is found, and nothing of a transcript is told."""
 
+import importlib.metadata
 import json
 import os
 import re
@@ -251,3 +252,15 @@ def test_a_transcript_of_the_hooks_replies_is_complete(workspace: Path, capsys: 
                   "toolUseID": "toolu_1", "hookEvent": "PreToolUse"}  # fmt: skip
     transcript(workspace).write_text(json.dumps({"type": "attachment", "attachment": attachment}) + "\n", "utf-8")
     assert "have 1 of 1 record shown in 1 of 1 session" in found(examined(capsys), "ok", "transcript")
+
+
+def test_a_library_that_is_gone_is_a_problem(workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(name: str) -> str:
+        if name == "duckdb":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return "1"
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+
+    assert run(["doctor"]) == 1
+    assert "duckdb is not installed" in capsys.readouterr().out

@@ -167,3 +167,16 @@ def test_events_say_how_calls_went_and_no_word_of_them(root: Path, run: Run) -> 
     assert commands[0] is None
     assert commands[1] == commands[2] != commands[3]
     assert "secret" not in str(dispatched(root))
+
+
+def test_a_session_begins_with_what_applies_everywhere(root: Path, run: Run) -> None:
+    for number in range(30):
+        (root / f"src/f{number}.txt").write_text("", "utf-8")
+    subprocess.run(["git", "add", "src"], cwd=root, check=True)
+    write_learning(root, 8, scope={"paths": ["README.md"]})
+    bring_up_to_date(root)
+    start = {"cwd": str(root), "session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
+
+    assert shown(run(edit(root))) == ""
+    assert dispatched(root)[-1]["skip_reason"] == "narrowed"
+    assert ids_in(shown(run(start))) == [f"L-0000{number}" for number in range(1, 8)]

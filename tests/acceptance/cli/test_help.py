@@ -115,3 +115,8 @@ def test_completion_is_for_the_program_that_was_called(
 def test_the_package_runs_as_a_module_of_its_version() -> None:
     done = subprocess.run([sys.executable, "-m", "orbit_registry", "--version"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"orbit, version {version('orbit-registry')}\n")
+
+
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "orbit_registry", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.startswith("orbit, version ")) == (0, True)

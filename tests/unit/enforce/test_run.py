@@ -737,3 +737,13 @@ def test_sarif_leads_to_the_page_of_the_record(project: Path) -> None:
     (run,) = json.loads(render("sarif", check(project)))["runs"]
     (rule,) = [row for row in run["tool"]["driver"]["rules"] if row["id"] == "ADR-0001/no-print"]
     assert rule["helpUri"] == "https://example.org/why/adrs/ADR-0001/"
+
+
+def test_a_removed_check_is_noticed_where_the_change_breaks_it(project: Path) -> None:
+    write(project, "src/new.py", "print(1)\n")
+    decide(project)
+    assert messages(check(project, against="main"), "ORB1008") == [
+        "this change weakens ADR-0001/no-print and breaks it at src/new.py:1"
+    ]
+    decide(project, NO_PRINT, status="rejected")
+    assert messages(check(project, against="main"), "ORB1008") == []

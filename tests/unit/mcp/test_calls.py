@@ -15,6 +15,7 @@ from tests.unit.enforce.test_run import NO_PRINT, decide
 from orbit_registry.cli.main import run
 from orbit_registry.errors import WorkspaceNotFoundError
 from orbit_registry.hook.index import ID, Index
+from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.sync import open_index
 from orbit_registry.mcp import prompts
 from orbit_registry.mcp.dispatch import LONGEST_ANSWER, Reply, UnknownToolError, reply
@@ -441,3 +442,15 @@ def test_the_names_for_one_kind_are_told() -> None:
     assert "`orbit.learning.` with " + ", ".join(f"`{verb}`" for verb in ALIASES["learning"][:-1]) in text
     assert all(f"`{name}`" in text for name in prompts.PROMPTS)
     assert f"{LONGEST_ANSWER:,} characters" in text
+
+
+def test_what_another_surface_showed_is_not_shown_again(call: Call, root: Path) -> None:
+    existing = learnings(root)
+    ledger = SessionLog(str(root), "session")
+    ledger.begin()
+    ledger.add(existing[:1])
+    ledger.end()
+
+    output = data(call("brief", paths=["src/a.py"], task_class="code-gen"))["matches"]
+    assert [entry["id"] for entry in output] == existing[1:]
+    assert call("search", query="nothing", path="src/a.py").sidecar is None

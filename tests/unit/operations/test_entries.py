@@ -1,12 +1,13 @@
 """New decisions where the decisions of a project stand in one log: an entry beside the others, named as they are."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from tests.files import write
 
-from orbit_registry.errors import LockTimeoutError, OrbitError
+from orbit_registry.errors import LockTimeoutError, OrbitError, RefusedError
 from orbit_registry.importers.importer import import_from
 from orbit_registry.operations.adr import NewAdr, new_adr, update_adr
 from orbit_registry.registry import Registry
@@ -171,3 +172,17 @@ def test_new_decisions_go_where_most_decisions_are(registry: Registry, before: d
 
     assert Registry.open(root).workspace.config.adr.log == log
     assert any("adr.log" in text for text in (*report.notes, *(outcome.reason for outcome in report.of("changed"))))
+
+
+def test_no_second_log_is_begun_beside_one_that_was_renamed(registry: Registry) -> None:
+    registry = adopted(registry, "## D1: A")
+    root = registry.workspace.root
+    (root / "DECISIONS.md").rename(root / "decision-log.md")
+
+    with pytest.raises(RefusedError, match=r"DECISIONS\.md is not there, and 1 decision has its text in it"):
+        registry.add_adr(new_adr({"title": "Use SQLite"}))
+    assert not (root / "DECISIONS.md").exists()
+
+    shutil.rmtree(root / ".orbit/adrs/ADR-0001")
+    assert Registry.open(root).add_adr(new_adr({"title": "Use SQLite"})).document == "DECISIONS.md"
+    assert headings_of(registry) == ["## ADR-0001 — Use SQLite"]

@@ -261,3 +261,25 @@ def test_a_step_too_large_to_be_read_back_is_refused(workspace: Workspace, monke
         apply_step(workspace, "step", [FileChange("a.md", "old", "x" * 300), FileChange("b.md", None, "b")])
 
     assert tree(workspace) == before
+
+
+def test_a_step_over_a_folder_is_set_aside(workspace: Workspace) -> None:
+    workspace.journal.mkdir(parents=True, exist_ok=True)
+    rows = [{"path": "a.md", "before": "old", "after": "new"}, {"path": "b.md", "before": None, "after": "b"}]
+    (workspace.journal / "s.json").write_text(json.dumps({"step": "s", "changes": rows}), "utf-8")
+    (workspace.root / "b.md").mkdir()
+
+    assert recover(workspace) == ["set aside the unreadable journal s.json"]
+
+    assert (workspace.root / "a.md").read_text("utf-8") == "old"
+
+
+@pytest.mark.parametrize("after", ["new", None])
+def test_an_entry_below_a_file_is_set_aside(workspace: Workspace, after: str | None) -> None:
+    workspace.journal.mkdir(parents=True, exist_ok=True)
+    rows = [{"path": "a.md/b.md", "before": None if after else "old", "after": after}]
+    (workspace.journal / "step-1.json").write_text(json.dumps({"step": "step", "changes": rows}), "utf-8")
+
+    assert recover(workspace) == ["set aside the unreadable journal step-1.json"]
+    assert recover(workspace) == []
+    assert (workspace.root / "a.md").read_text("utf-8") == "old"

@@ -134,3 +134,12 @@ def test_the_driver_leaves_what_it_cannot_read(tmp_path: Path) -> None:
         file.write_bytes(data)
     assert merge_driver(*files) == 1
     assert files[1].read_bytes() == log(entry(1)).encode()
+
+
+def test_a_log_of_mixed_line_endings_keeps_each() -> None:
+    base = log(entry(1), entry(2), entry(3))
+    ours = base.replace(entry(1), entry(1).replace("\n", "\r\n"))
+
+    merged = merge_logs(base, ours, log(entry(1), entry(2), entry(3), entry(4))).text
+
+    assert (merged.count("\r\n"), "\n" in merged.replace("\r\n", "")) == (ours.count("\r\n"), True)
