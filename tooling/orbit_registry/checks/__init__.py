@@ -1,1 +1,1 @@
-"""The gate: pure checks over one context, one file a family; what they need is gathered by `store.facts`."""
+"""The gate: pure checks over one context, one file for each family; `checks.context` gathers what they need."""
