@@ -44,7 +44,7 @@ def test_an_agent_takes_over_nothing_in_force(foreign: Path, monkeypatch: pytest
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     with pytest.raises(RefusedError) as caught:
         import_from(foreign)
-    assert "a person does that" in str(caught.value.hint)
+    assert "a person runs this" in str(caught.value.hint)
     assert import_from(foreign, dry_run=True).records
     assert {path: path.read_bytes() for path in foreign.rglob("*") if path.is_file()} == before
 

@@ -209,7 +209,8 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
     """
     from orbit_registry.install import trial
 
-    workspace, chosen = open_registry().workspace, load_agent(agent)
+    registry, chosen = open_registry(), load_agent(agent)
+    workspace = registry.workspace
     states = installation.status(workspace.root, [agent])
     scope = scope or next((state.scope for state in states if state.installed), None)
     state = installation.state_of(workspace.root, chosen, scope)
@@ -221,10 +222,12 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
         raise RefusedError(f"Orbit's hook is not in {paths}", hint=hint)
     result = trial.try_hook(workspace, chosen, command)
     lines = [f"{'failed' if result.problems else 'works'}: {command}", *(f"  {problem}" for problem in result.problems)]
-    if result.path is None:
-        lines.append("  no record is shown for a file here: `orbit explain FILE` says why")
+    if result.path is None and any(record.globs for record in registry.collection.records if record.phase != "closed"):
+        lines.append("  no record with a glob is shown for a file here:")
+        lines.append("  `orbit check --code ORB502` lists the globs that match none, `orbit explain FILE` says why")
+    elif result.path is None:
         lines.append(
-            "  `orbit check --code ORB502` lists globs that match no file, `orbit scope suggest` proposes some"
+            "  no record has a glob yet: `orbit scope suggest` proposes some, `orbit adr update ID --path` sets one"
         )
     else:
         lines.append(f"  at an edit of {result.path}, in {result.milliseconds:.0f} ms:")

@@ -113,6 +113,16 @@ HIDDEN: Mapping[str, tuple[str, str]] = {
 """Commands that run and that the help does not list: synonyms, and what git calls."""
 
 
+USUAL_WORDS = {
+    "build": "orbit site build", "delete": "orbit retire ID", "edit": "orbit adr update ID", "lint": "orbit check",
+    "log": "orbit events tail", "open": "orbit show ID", "remove": "orbit retire ID", "rm": "orbit retire ID",
+    "serve": "orbit site serve", "status": "orbit review", "uninstall": "orbit hook uninstall claude",
+    "validate": "orbit check", "version": "orbit --version", "--edit": "--body-file FILE", "--json": "--format json",
+    "--supersedes": "orbit adr supersede OLD --with NEW", "resource new": "orbit import doc FILE",
+}  # fmt: skip
+"""Words that other programs take, and what does the same here."""
+
+
 class _Suggesting(click.Group):
     """Group whose error about an unknown command names a near one, or the one of a kind: `orbit adr supersede`."""
 
@@ -346,16 +356,20 @@ def _print_error(message: str, hint: str, next_commands: Sequence[str] = (), *, 
 
 def _click_error(error: click.ClickException) -> tuple[str, str]:
     message = error.format_message().rstrip(".")
-    if isinstance(error, click.NoSuchOption) and error.option_name == "--json":  # what most programs call it
-        message = "no such option '--json'. Did you mean `--format json`?"
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    unknown = re.match(r"No such (?:command|option) '([\w-]+)'", message)
+    if unknown is not None and context is not None and (same := _usual_word(context, unknown[1])):
+        message = f"{unknown[0]}. Did you mean `{same}`?"
     parameter = error.param if isinstance(error, click.BadParameter) else None
     if parameter is not None and isinstance(parameter.type, click.Choice):
         if isinstance(error, click.MissingParameter):
             name = f" {parameter.opts[0]}" if isinstance(parameter, click.Option) else ""
             message = f"missing {parameter.param_type_name}{name}: one of {', '.join(parameter.type.choices)}"
-        elif isinstance(parameter, click.Argument):
-            message = error.message.rstrip(".")  # click's own names all choices twice
-    context = error.ctx if isinstance(error, click.UsageError) else None
+        else:
+            if isinstance(parameter, click.Argument):
+                message = error.message.rstrip(".")  # click's own names all choices twice
+            if near := did_you_mean("".join(error.message.split("'")[1:2]), parameter.type.choices, "`"):
+                message = f"{message}. {near[0].upper()}{near[1:].rstrip()}"
     if context is None:
         return f"{message[:1].lower()}{message[1:]}", "`--help` after a command shows its usage"
     hint = f"`{context.command_path} --help` shows the usage"
@@ -364,6 +378,15 @@ def _click_error(error: click.ClickException) -> tuple[str, str]:
     if example is not None:
         hint = f"for example `{example.partition('  #')[0].rstrip()}`; {hint}"
     return f"{message[:1].lower()}{message[1:]}", hint
+
+
+def _usual_word(context: click.Context, word: str) -> str:
+    """Return what does the same as a word of other programs; in a group that is no kind, a command means another."""
+    name = context.info_name or ""
+    is_kind = name in ("adr", "learning", *_kind_names())
+    is_general = is_kind or context.parent is None or word.startswith("-")
+    same = USUAL_WORDS.get(f"{name} {word}") or (USUAL_WORDS.get(word, "") if is_general else "")
+    return same.replace("orbit adr ", f"orbit {name} ") if is_kind else same
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from orbit_registry.errors import OrbitError, UsageError, did_you_mean
+from orbit_registry.errors import OrbitError, UsageError, did_you_mean, plural
 from orbit_registry.formats.untrusted import json_text, visible
 from orbit_registry.model.diagnostic import Diagnostic, Severity, envelope
 from orbit_registry.model.record import Record
@@ -167,6 +167,9 @@ def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
             if word in used:
                 continue
             advice = did_you_mean(word, sorted(used), "`")
+            labelled = [record.id for record in records if name == "tag" and word in record.words("labels")]
+            if labelled:
+                advice = f"it is a label of {plural(len(labelled), 'record')}, for search: `orbit search {word}`"
             print_note(f"no record has the {name} `{word}`; {advice}".rstrip("; "))
 
 

@@ -76,7 +76,9 @@ class DocumentImporter:
         outcomes: list[import_report.Outcome] = []
         chosen = list(_select(workspace, "" if within == "." else within, outcomes))
         outcomes += adopt(workspace, chosen, by_name=[within], assume=assume, dry_run=dry_run)
+        examples = sorted({posixpath.dirname(each.source) for each in outcomes if each.reason == _EXAMPLE})
         notes = list(_hints(outcome.source for outcome in outcomes if outcome.reason == _READS_LIKE_ONE))
+        notes += (f"`orbit import {shlex.quote(folder)}` takes the decisions there" for folder in examples[:_HINTS])
         notes += import_report.markdown_notes(outcomes)
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
             notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]

@@ -22,7 +22,7 @@ from orbit_registry.workspace.author import Author, acting_role
 from orbit_registry.workspace.journal import FileChange, apply_step
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
-BY_A_PERSON = "a person does that in review (ORBIT_ACTOR=human says that a person runs this)"
+BY_A_PERSON = "a person runs this, or decides in review (ORBIT_ACTOR=human says that a person runs it)"
 UPDATE = "fleet-update"  # name of the one step that writes inherited records
 _LISTED = 3
 LONGEST_DAYS = 30  # longest life in days of an agent's unreviewed record

@@ -13,7 +13,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.twins import INDEX, Twin
 from orbit_registry.site.urls import linked, safe_segment
-from orbit_registry.site.words import date_of
+from orbit_registry.site.words import date_of, title_of
 
 FULL, FOLDER, BUNDLES = "llms-full.txt", "llms/", "by-path/"
 OPTIONAL = "Optional"  # the section that llmstxt.org lets readers skip: pages that list other pages
@@ -127,7 +127,7 @@ def joined(out: Path, twins: Iterable[Twin], limit: int = sys.maxsize) -> tuple[
 def record_entry(record: Record, twin: Twin) -> Twin:
     """Return a record's page as a list names it: its id, title, status and day before the description."""
     status = ", ".join(filter(None, [record.status.word, date_of(record)[:10]]))
-    text = "" if twin.description == record.title else f". {twin.description}"
+    text = "" if twin.description == title_of(record) else f". {twin.description}"
     return Twin(twin.path, f"{record.id} {record.title}", f"{status}{text}")
 
 

@@ -12,7 +12,6 @@ from itertools import pairwise
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.rules.links import DocumentSuccessors, changes_for, successors_in_document
-from orbit_registry.errors import plural
 from orbit_registry.formats.adr.model import LONGEST_TITLE, AdrDocument, is_same_title, title_key
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.formats.untrusted import cut
@@ -130,11 +129,13 @@ def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         document = context.documents.by_path[source.path]
         count = len(document.file.entries)
-        reason = f" ({document.file.skipped_reason})" if document.file.skipped_reason else ""
-        holds = f"{source.path} holds {plural(count, 'decision')}{reason}"
-        message = f"{holds}, and {record.id} does not say which one it is"
         if source.heading is not None:
             message = f"{source.path} has no entry {source.heading}, which is named as the text of {record.id}"
+        elif count > 1:
+            message = f"{source.path} holds {count} decisions, and {record.id} does not say which one it is"
+        else:
+            reason = f" ({document.file.skipped_reason})" if document.file.skipped_reason else ""
+            message = f"{source.path} holds no decision{reason}, and {record.id} has its text there"
         step = "path" if source.heading is None else "heading"
         yield entry_missing.at(context.at(record, "source", step), message, record=record)
 
@@ -163,6 +164,8 @@ def _under_earlier_names(context: CheckContext) -> Iterator[Diagnostic]:
             home = record.source.path if record.source is not None else record.body_path
             name = f"ADR-{entry.number} ({entry.title})"
             message = f"{name} is an earlier name of {record.id}, which has its text in {home}"
+            if f"ADR-{entry.number}" == record.id:
+                message = f"this entry of {name} is not its text, which is {home}"
             hint = f"let `source` of {record.id} name this entry, or remove the entry"
             where = Location(document.path, entry.position)
             yield two_texts.at(where, message, severity=Severity.NOTE, hint=hint, record=record)
@@ -195,7 +198,7 @@ def shared_entry(context: CheckContext) -> Iterator[Diagnostic]:
 @check(
     "ORB713",
     Severity.WARNING,
-    "bring the copy back from git, or take the file over again: `orbit refresh ID`",
+    "change the file that it was taken from and refresh the record, or bring the copy back from git",
 )
 def changed_copy(context: CheckContext) -> Iterator[Diagnostic]:
     """The copy of a text is not what was taken over."""
@@ -206,7 +209,9 @@ def changed_copy(context: CheckContext) -> Iterator[Diagnostic]:
         digest = hashlib.sha256(record.prose.encode("utf-8", "surrogateescape")).hexdigest()
         if record.text("content_hash") != f"sha256:{digest}":
             message = f"the copy that {record.id} keeps is not the text that was imported"
-            yield changed_copy.at(Location(source.path), message, record=record)
+            path = record.text("path")
+            hint = f"`orbit refresh {record.id}` takes {path} over again" if path else "bring the copy back from git"
+            yield changed_copy.at(Location(source.path), message, hint=hint, record=record)
 
 
 _GLOBAL_DIGITS = 4  # shorter numbers in logs are local to their document, so they may come again elsewhere
@@ -215,7 +220,7 @@ _GLOBAL_DIGITS = 4  # shorter numbers in logs are local to their document, so th
 @check(
     "ORB707",
     Severity.ERROR,
-    "give one of the two headings a number that is free, or delete the copy; after a merge: `orbit resolve`",
+    "give one of the two headings a number that is free, or delete the entry that is written down twice",
 )
 def heading_twice(context: CheckContext) -> Iterator[Diagnostic]:
     """Two headings carry one number."""
@@ -232,9 +237,14 @@ def heading_twice(context: CheckContext) -> Iterator[Diagnostic]:
     for (_, number), locations in headings.items():
         first_title, first = locations[0]
         for title, location in locations[1:]:
-            message = f"ADR-{number} is the number of two entries: `{title}` here and `{first_title}` at {first}"
+            message = f"ADR-{number} is the number of two decisions: `{title}` here and `{first_title}` at {first}"
+            hint = "give one of the two headings a number that is free; after a merge: `orbit resolve`"
+            if title.casefold().split() == first_title.casefold().split():
+                message = f"ADR-{number} ({title}) is written down twice: here and at {first}"
+                hint = "keep the entry that is right and delete the other; after a merge: `orbit resolve`"
             severity = Severity.ERROR if {location.path, first.path} & ours else Severity.WARNING
-            yield heading_twice.at(location, message, severity=severity, record=f"ADR-{number}", related=[first])
+            of = f"ADR-{number}"
+            yield heading_twice.at(location, message, severity=severity, hint=hint, record=of, related=[first])
 
 
 # Numbers of a log's own are not compared with global ones; one that has its newest entry on top is in order too.

@@ -17,6 +17,7 @@ from orbit_registry.model.freshness import (
     source_hash,
 )
 from orbit_registry.model.record import Record
+from orbit_registry.model.scope import UNVERSIONED
 
 
 @check("ORB801", Severity.WARNING, "read it again: `orbit verify ID` if it is still true, else correct or retire it")
@@ -130,8 +131,14 @@ def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         if moved[source]:
             message = f"{source[0]}, from which {record.id} was taken, is not there"
-            hint = f"bring it back, or name its new path: `orbit refresh {record.id} --path NEW`; else retire it"
+            hint = (
+                f"bring it back, or name its new path: `orbit refresh {record.id} --path NEW`; else retire the record"
+            )
         else:
             message = f"{source[0]} has changed since {record.id} was taken from it"
             hint = f"`orbit refresh {record.id} --dry-run` shows the difference, without --dry-run it takes it over"
+            versions = [version for version in record.words("versions") if version != UNVERSIONED]
+            if versions and record.data.get("type") == "doc":  # its copy may be all that is left of that version
+                again = f"`orbit import doc {quote(source[0])} --version NEW` keeps both, and leaves this copy"
+                hint = f"if it is for another version than {', '.join(versions)}, {again}; else {hint}"
         yield changed_source.at(context.at(record, "content_hash"), message, hint=hint, record=record)

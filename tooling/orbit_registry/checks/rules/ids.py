@@ -30,13 +30,16 @@ def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
             if len(uids) > 1:
                 shared[tuple(sorted(uids))].append((record, index, name))
     for entries in shared.values():
-        record, index, name = entries[-1]
-        names = ", ".join(dict.fromkeys(name for _, _, name in entries))
-        others = [other for other in context.records.candidates(name) if other.uid != record.uid]
-        listed = ", ".join(f"{other.id} ({other.title})" for other in (record, *others))
+        record, index, _ = entries[-1]
+        names = list(dict.fromkeys(name for _, _, name in entries))
+        owners = [other for other in context.records.with_id(names[0]) if other.uid != record.uid]
+        others = owners or [other for other in context.records.with_legacy_id(names[0]) if other is not record]
+        verb = "is the id of" if owners else "was also the name of"
+        listed = ", ".join(f"{other.id} ({other.title})" for other in others)
+        message = f"{', '.join(names)} can mean several: it was the name of {record.id} ({record.title}), "
+        message += f"and {verb} {listed}"
         places = [context.at(other, "id") for other in others]
-        where = context.at(record, "legacy_ids", index)
-        yield ambiguous_legacy_id.at(where, f"{names} can mean {listed}", record=record, related=places)
+        yield ambiguous_legacy_id.at(context.at(record, "legacy_ids", index), message, record=record, related=places)
 
 
 @check("ORB203", Severity.ERROR, "a record was copied by hand: give the copy 32 other random hexadecimal digits")
