@@ -2,7 +2,9 @@
 
 import re
 
-from orbit_registry.site.llms import LARGEST, Section, lists
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
+from orbit_registry.site.llms import LARGEST, Section, lists, record_entry
 from orbit_registry.site.record_page import article_data
 from orbit_registry.site.twins import Twin
 
@@ -25,6 +27,13 @@ def test_titles_are_text_in_a_list() -> None:
     assert text == (
         "# # \\<i>\n\n> x # y\n\n## Pages\n\n- [a\\](https://evil.example) \\<b>](a/index.md): \\[c\\](d) # e\n"
     )
+
+
+def test_a_description_that_is_the_title_is_left_out() -> None:
+    data = {"id": "L-7k3fq", "status": "active", "summary": "Run `orbit check` first"}
+    record = Record(load_kinds()["learning"], data, ".orbit/learnings/L-7k3fq/learning.yaml")
+    entry = record_entry(record, Twin("learnings/L-7k3fq/index.md", record.title, "Run orbit check first"))
+    assert entry.description == "active"
 
 
 def test_no_title_ends_the_element_of_json_ld() -> None:
