@@ -204,7 +204,7 @@ def test_what_can_not_replace_is_refused(registry: Registry) -> None:
     assert "only an accepted record" in refusal(registry, new.id, old.id)
     with pytest.raises(RefusedError) as caught:
         registry.supersede(new_record(registry, kinds["adr"]).id, pending.id)
-    assert caught.value.hint == "name a live record: `orbit adr list --phase live`"
+    assert caught.value.hint == "`orbit accept ADR-0003` first, or name a live record: `orbit adr list --phase live`"
 
 
 def test_a_circle_is_refused_however_long(registry: Registry) -> None:

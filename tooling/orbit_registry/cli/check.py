@@ -1,5 +1,6 @@
 """`orbit check`, `baseline`, `resolve` and the merge driver that git calls."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
+from orbit_registry.repository.baseline import read_baseline
 from orbit_registry.workspace.journal import FileChange, unified_diff
 
 
@@ -145,9 +147,14 @@ def update(output: str) -> None:
 
     orbit baseline update && git diff .orbit/baseline.yaml
     """
-    count, changed = open_registry().update_baseline()
-    text = f"{plural(count, 'finding')} in the baseline" + ("" if changed else ", as before")
-    emit(output, {"held": count, "changed": changed}, text, next_commands=["orbit check --all"])
+    registry = open_registry()
+    before = Counter(read_baseline(registry.workspace)[0].counts)
+    count, changed = registry.update_baseline()
+    after = Counter(read_baseline(registry.workspace)[0].counts)
+    added, gone = (after - before).total(), (before - after).total()
+    text = f"{plural(count, 'finding')} in the baseline" + (f": {added} new, {gone} gone" if changed else ", as before")
+    data = {"held": count, "changed": changed, "added": added, "gone": gone}
+    emit(output, data, text, next_commands=["orbit check --all"])
 
 
 @click.command()

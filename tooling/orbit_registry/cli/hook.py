@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from orbit_registry.agents.agent import Scope, hook_agents, load_agent
-from orbit_registry.cli.output import emit, format_option, open_registry, print_note
+from orbit_registry.cli.output import emit, format_option, open_registry, print_note, warn_of_unread
 from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError
 from orbit_registry.install import install as installation
 from orbit_registry.install import mcp
@@ -221,6 +221,7 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
         hint = f"`orbit hook install {agent}{f' --scope {scope}' if scope else ''}`"
         raise RefusedError(f"Orbit's hook is not in {paths}", hint=hint)
     result = trial.try_hook(workspace, chosen, command)
+    warn_of_unread(registry)
     lines = [f"{'failed' if result.problems else 'works'}: {command}", *(f"  {problem}" for problem in result.problems)]
     if result.path is None and any(record.globs for record in registry.collection.records if record.phase != "closed"):
         lines.append("  no record with a glob is shown for a file here:")

@@ -45,7 +45,7 @@ def site_group() -> None:
     help="The folder to write to.",
 )  # fmt: skip
 @click.option("--base-url", help="Its final address: https://example.org/decisions/")
-@click.option("--strict", is_flag=True, help="Fail on broken links.")
+@click.option("--strict", is_flag=True, help="Exit 1 after an error or a broken link.")
 @format_option
 def build(out: Path, base_url: str | None, strict: bool, output: str) -> None:
     """Write the site to a folder.
@@ -277,6 +277,10 @@ def _change_lines(changes: Sequence[Change], is_written: bool) -> list[str]:
 def _rule_lines(export: RuleExport, *, is_written: bool) -> list[str]:
     counts = f"{plural(len(export.records), 'record')} in {plural(len(export.files), 'file')}"
     lines = [f"{export.agent}: {counts}" + ("" if export.changes else ", unchanged")]
+    if not export.records:
+        lines.append(
+            "  records are exported that are live, not stale (`orbit stale`) and have a glob (`orbit scope suggest`)"
+        )
     lines += _change_lines(export.changes, is_written)
     lines += [f"  not said: {entry.glob} of {entry.id}: {entry.reason}" for entry in export.unsupported]
     if export.omitted:

@@ -205,7 +205,7 @@ def _moved_text(moved: Sequence[tuple[Record, Record]], *, dry_run: bool = False
         becomes = "is already" if before.status.name == after.status.name else "would be" if dry_run else "is"
         lines.append(f"{after.id} {becomes} {after.status.name}  {after.title}")
         replaced = inert_line(before.text("status_raw") or "")[:80] if before.status.name != after.status.name else ""
-        lines += [f"  in place of the status `{replaced}`"] if len(replaced.split()) > 1 else []
+        lines += [f"  the status was `{replaced}`"] if len(replaced.split()) > 1 else []
     documents = [record.source.path for record in changed if record.source and record.kind.in_document]
     if len(changed) <= MOST_NAMED:
         return "\n".join([*lines, *(f"  {path}" for path in (*documents, *(record.path for record in changed)))])

@@ -21,7 +21,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.operations.adr_style import ANY_TITLE, neighbours_in, new_path, new_text, only_entry
 from orbit_registry.operations.document_facts import FEATURE
 from orbit_registry.operations.lifecycle import NO_COST, entry_in, refuse_closed, with_facts
-from orbit_registry.repository.documents import LOG_NAME, first_prompt, prompts_of, read_documents
+from orbit_registry.repository.documents import LOG_NAME, first_prompt, home_of, prompts_of
 from orbit_registry.repository.guard import refuse_hidden, refuse_inherited, refuse_secrets, write_step
 from orbit_registry.repository.ids import allocate, release
 from orbit_registry.repository.reader import read_collection
@@ -256,9 +256,9 @@ def amend_adr(workspace: Workspace, any_id: str, text: str, task: str, date: str
         refuse_date(date)
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
-        refuse_closed(record, "decide again")
+        refuse_closed(record, "`orbit adr new` decides again")
         refuse_inherited(workspace, record.path)
-        home = read_documents(workspace, [record]).of(record)
+        home = home_of(workspace, record)
         if home is None:
             raise RefusedError(f"{record.id} has no entry in a document", hint="`orbit check` says what is missing")
         document, entry = home
@@ -291,7 +291,7 @@ def plan_update(
 ) -> tuple[Record, list[FileChange]]:
     """Return the decision and the changes of files that `update_adr` would make now; see there for what is raised."""
     record = read_collection(workspace).records.get(any_id)
-    refuse_closed(record, "decide again")
+    refuse_closed(record, "`orbit adr new` decides again")
     flat = " ".join(title.split()) if title is not None else None
 
     def whole(fields: dict[str, object]) -> Mapping[str, object]:
@@ -306,7 +306,7 @@ def plan_update(
 
 
 def _document_change(workspace: Workspace, old: Record, new: Record) -> list[FileChange]:
-    home = read_documents(workspace, [old]).of(old)
+    home = home_of(workspace, old)
     if home is None:
         return []
     document, day = home[0], new.text("date")

@@ -18,7 +18,15 @@ from orbit_registry.operations.document_facts import STATUS_LIMIT
 from orbit_registry.operations.link_targets import location_of
 from orbit_registry.repository import writer
 from orbit_registry.repository.codec import list_in
-from orbit_registry.repository.documents import Document, first_prompt, has_text, prompts_of, read_documents, whole
+from orbit_registry.repository.documents import (
+    Document,
+    first_prompt,
+    has_text,
+    home_of,
+    prompts_of,
+    read_documents,
+    whole,
+)
 from orbit_registry.repository.guard import refuse_inherited, refuse_secrets, refuse_secrets_in, write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import append_vote, half_life_days
@@ -97,7 +105,7 @@ def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
     source = record.source
     if not record.kind.in_document or (source is not None and source.authority == "document"):
         return
-    home = read_documents(workspace, [record]).of(record)
+    home = home_of(workspace, record)
     if home is not None and not has_text(home[0].text, home[1]):
         message = f"{record.id} can't become {to}: {home[0].path} has no text"
         raise RefusedError(message, hint="write its Context, Decision and Consequences there")
@@ -179,7 +187,8 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
     if new.phase != "live":
         raise RefusedError(
             f"{new.id} is {new.status.name}; only an accepted record can replace another",
-            hint=f"name a live record: `orbit {new.kind.name} list --phase live`",
+            hint=(f"`orbit accept {new.id}` first, or " if new.phase == "pending" else "")
+            + f"name a live record: `orbit {new.kind.name} list --phase live`",
         )
     if old.id in records.reachable(new.id, "superseded_by"):
         raise RefusedError(
@@ -203,7 +212,7 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
     if source is None or target is None or source.path == target.path:
         return f"Superseded by {new.id}"
     link = posixpath.relpath(target.path, posixpath.dirname(source.path))
-    home = read_documents(workspace, [new]).of(new) if target.heading is not None else None
+    home = home_of(workspace, new) if target.heading is not None else None
     anchor = parse_markdown(home[0].text).anchors.get(home[1].span.start) if home is not None else None
     if anchor and len(link) + len(anchor) < _LONGEST_LINK:
         link = f"{link}#{anchor}"
@@ -230,7 +239,7 @@ def _document_status(
     if source is None or not record.kind.in_document:
         return [], {}
     follows = source.authority == "document"
-    home = read_documents(workspace, [record]).of(record)
+    home = home_of(workspace, record)
     if home is None:
         if not follows:
             return [], {}

@@ -12,7 +12,7 @@ from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.formats.adr.model import NO_OPTIONS, AdrFile, Options, RejectedOption
 from orbit_registry.formats.markdown import is_markdown, parse_markdown
 from orbit_registry.formats.position import Span
@@ -176,6 +176,19 @@ def read_documents(workspace: Workspace, records: Iterable[Record]) -> Documents
             case Diagnostic() as problem:
                 problems.append(problem)
     return Documents(by_path, tuple(problems))
+
+
+def home_of(workspace: Workspace, record: Record) -> tuple[Document, AdrDocument] | None:
+    """Return the document and the entry of a record that is to change.
+
+    Raises:
+        RefusedError: there is a document, and it can't be read.
+    """
+    documents = read_documents(workspace, [record])
+    for problem in documents.problems:
+        message = f"{problem.location.path} can't be read: {problem.message}; nothing was changed"
+        raise RefusedError(message, hint=problem.hint or "correct the file, then try again")
+    return documents.of(record)
 
 
 def load_document(workspace: Workspace, path: str) -> Document | Diagnostic | None:

@@ -330,8 +330,9 @@ def _finding(
         step = f"set `status: {entry.status}` in {record.path}"
         if verb is not None and entry.status in record.status.to:
             step = f"run `orbit {record.kind.name} {verb} {record.id}`"
-        hint = f"if {record.id} is {record.status.name}, write `{_written_status(record)}` in {source.path}; "
-        hint += f"if it is {entry.status}, {step}"
+        hint = f"if it is {entry.status}, {step}"
+        if record.status.name != "unknown":
+            hint = f"if {record.id} is {record.status.name}, write `{_written_status(record)}` in {source.path}; {hint}"
         can_fix = len(differing) > 1
     return record_and_document_differ.at(
         in_record, message, severity=Severity.WARNING, hint=hint, record=record, related=[in_document], fixable=can_fix

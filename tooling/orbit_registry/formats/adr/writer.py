@@ -136,6 +136,7 @@ _DATED_STATUS = re.compile(
 )
 """`2020-04-22 proposed`, `Proposed (2020-04-22)`: the date is the decision's, and stays."""
 _MORE = re.compile(r"[\d,.;:(—–]\s*\S|\n.*\S[ \t]+\S")
+_LONGEST_UNKNOWN = 4  # words of a status that no reader knows: more are a sentence, which stays below the new status
 _LEAD = re.compile(r"(?P<item>(?:[ \t]*[-*+][ \t]+)?)[ \t]*[*_`]*")
 _BOX = re.compile(r"(?m)^(?P<lead>[ \t]*[-*+][ \t]+)\[(?P<mark>[ xX✓✔])\][ \t]+(?P<label>\S.*?)[ \t]*(?=\r?$)")
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>&#~!])")
@@ -206,11 +207,13 @@ def _line_above(text: str, entry: AdrDocument, fact: Fact, dated: re.Match[str] 
     known, relations = normalise_status(fact.raw)
     lead = _LEAD.fullmatch(text, text.rfind("\n", 0, fact.span.start) + 1, fact.span.start)
     is_superseded = any(rel == "superseded_by" for rel, _ in relations)
-    if fact.style != "section" or lead is None or known == "unknown" or is_superseded:
+    is_sentence = known == "unknown" and len(fact.raw.split()) > _LONGEST_UNKNOWN
+    if fact.style != "section" or lead is None or is_superseded or (known == "unknown" and not is_sentence):
         return None
     is_history = dated is not None and any(dated.group(1, 3)) and len(stated_statuses(entry.facts, "section")) > 1
     says_more = dated is None and _MORE.search(fact.raw)
-    return f"{lead['item']}\0{newline_of(text) * (1 if lead['item'] else 2)}" if is_history or says_more else None
+    is_kept = is_sentence or is_history or says_more
+    return f"{lead['item']}\0{newline_of(text) * (1 if lead['item'] else 2)}" if is_kept else None
 
 
 def _boxes(text: str, entry: AdrDocument, fact: Fact) -> list[re.Match[str]]:
