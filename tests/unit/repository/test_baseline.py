@@ -81,6 +81,11 @@ def test_a_broken_file_lets_nothing_pass(workspace: Workspace, text: str) -> Non
     assert [problem.code for problem in problems] == ["ORB109"]
 
 
+def test_fewer_of_several_are_still_accepted(workspace: Workspace) -> None:
+    write_baseline(workspace, baseline_of([finding("it holds a prompt (3 of them)")]))
+    assert apply(read_baseline(workspace)[0], [finding("it holds a prompt")]).new == ()
+
+
 def test_a_baseline_of_a_newer_version_is_not_written_over(workspace: Workspace) -> None:
     """What a newer version knows of a finding would be lost; updating says what reading says."""
     newer = "schema_version: 2\nfindings: []\n"

@@ -24,6 +24,8 @@ NEVER_BASELINED = frozenset({BROKEN, "ORB290", "ORB310", "ORB410", UNPROVED, "OR
 """Findings about one run or change, which are never accepted."""
 _COUNTS = re.compile(r"(?<![\w.:/-])\d+(?:[.,]\d+)*%?(?![\w/-])")
 """Numbers outside ids, paths, dates and positions."""
+_SEVERAL = " (… of them)"
+"""What a message says of more than one, which goes with all but one."""
 _UPGRADE = "upgrade orbit-registry as it was installed"
 _COMMENT = "Findings that were there at adoption; `orbit baseline update` rewrites this file."
 
@@ -60,7 +62,7 @@ class SortedFindings:
 
 def baseline_key(diagnostic: Diagnostic) -> BaselineFinding:
     """Return a finding without counts in its message, which change with unrelated files."""
-    words = _COUNTS.sub("…", diagnostic.message)
+    words = _COUNTS.sub("…", diagnostic.message).replace(_SEVERAL, "")
     path = _printable(diagnostic.location.path)
     return BaselineFinding(diagnostic.code, path, diagnostic.record or "", _printable(words))
 
@@ -138,7 +140,8 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
     for row in rows if isinstance(rows, list) else [None]:
         if not isinstance(row, dict) or not isinstance(row.get("count", 1), int):
             return Baseline(), [broken("the baseline holds something that is no list of findings", start)]
-        finding = BaselineFinding(*(str(row.get(name, "")) for name in ("code", "path", "record", "message")))
+        code, path_of, record, message = (str(row.get(name, "")) for name in ("code", "path", "record", "message"))
+        finding = BaselineFinding(code, path_of, record, message.replace(_SEVERAL, ""))
         counts[finding] += max(0, int(row.get("count", 1)))
     return Baseline(counts), []
 
