@@ -156,6 +156,12 @@ def test_only_live_decisions_reject(tmp_path: Path, status: str) -> None:
     assert shown(index_of(tmp_path, decision(1, "Use a table", "Redis", status=status)), text="use redis") == []
 
 
+def test_a_text_rejects_nothing_before_the_decision() -> None:
+    options = [{"option": "Kafka", "reason": "no broker here"}]
+    entry = decision(1, "Keep a queue", "Redis", status="proposed", rejected=options)
+    assert [option.option for option in entry.rejected] == ["Kafka"]
+
+
 @pytest.mark.parametrize(
     ("path", "new", "names"),
     [

@@ -45,7 +45,7 @@ def site_group() -> None:
     help="The folder to write to.",
 )  # fmt: skip
 @click.option("--base-url", help="Its final address: https://example.org/decisions/")
-@click.option("--strict", is_flag=True, help="Exit 1 after an error or a broken link.")
+@click.option("--strict", is_flag=True, help="Exit 1 after a warning, such as a broken link, or an error.")
 @format_option
 def build(out: Path, base_url: str | None, strict: bool, output: str) -> None:
     """Write the site to a folder.

@@ -168,11 +168,12 @@ class Record:
 
     @property
     def rejected(self) -> tuple[RejectedOption, ...]:
-        """Rejected options: those that its text states, then those that only its file does."""
+        """Rejected options: those that its text states, if it is decided, then those that only its file does."""
+        in_text = self.options.rejected if self.phase != "pending" else ()
         entries = self._maps("rejected")
         options = [RejectedOption(str(entry["option"]), str(entry.get("reason") or "")) for entry in entries]
-        names = {option.option.casefold() for option in self.options.rejected}
-        return (*self.options.rejected, *(option for option in options if option.option.casefold() not in names))
+        names = {option.option.casefold() for option in in_text}
+        return (*in_text, *(option for option in options if option.option.casefold() not in names))
 
     @property
     def source(self) -> Source | None:

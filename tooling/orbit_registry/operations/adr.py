@@ -256,7 +256,7 @@ def amend_adr(workspace: Workspace, any_id: str, text: str, task: str, date: str
         refuse_date(date)
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
-        refuse_closed(record, "`orbit adr new` decides again")
+        refuse_closed(record, f"`orbit {record.kind.name} new` decides again")
         refuse_inherited(workspace, record.path)
         home = home_of(workspace, record)
         if home is None:
@@ -291,7 +291,7 @@ def plan_update(
 ) -> tuple[Record, list[FileChange]]:
     """Return the decision and the changes of files that `update_adr` would make now; see there for what is raised."""
     record = read_collection(workspace).records.get(any_id)
-    refuse_closed(record, "`orbit adr new` decides again")
+    refuse_closed(record, f"`orbit {record.kind.name} new` decides again")
     flat = " ".join(title.split()) if title is not None else None
 
     def whole(fields: dict[str, object]) -> Mapping[str, object]:

@@ -212,7 +212,7 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
     if source is None or target is None or source.path == target.path:
         return f"Superseded by {new.id}"
     link = posixpath.relpath(target.path, posixpath.dirname(source.path))
-    home = home_of(workspace, new) if target.heading is not None else None
+    home = read_documents(workspace, [new]).of(new) if target.heading is not None else None
     anchor = parse_markdown(home[0].text).anchors.get(home[1].span.start) if home is not None else None
     if anchor and len(link) + len(anchor) < _LONGEST_LINK:
         link = f"{link}#{anchor}"

@@ -225,7 +225,6 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
     """Return a record as text: head, facts, prose; `outcome` is printed after its votes."""
     status = record.status
     end = expires_at(record) if record.phase == "live" else None
-    rejected = record.rejected if record.phase != "pending" else ()  # a decision that waits has rejected nothing yet
     lines = [f"{record.id}  {record.title}", status_line(status), ""]
     facts = [
         ("file", record.path),
@@ -246,7 +245,7 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
         ("paths", ", ".join(record.scope.paths)),
         ("tags", ", ".join(record.scope.tags)),
         ("labels", ", ".join(record.words("labels"))),
-        *(("rejected" if not at else "", _rejected_line(option)) for at, option in enumerate(rejected)),
+        *(("rejected" if not at else "", _rejected_line(option)) for at, option in enumerate(record.rejected)),
         ("evidence", ", ".join(f"{kind}:{reference}" for kind, reference in record.evidence)),
         ("links", ", ".join(f"{link.rel} {link.to}{f' ({link.reason})' * bool(link.reason)}" for link in record.links)),
         ("supersedes", ", ".join(record.supersedes)),
