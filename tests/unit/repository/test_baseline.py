@@ -82,8 +82,15 @@ def test_a_broken_file_lets_nothing_pass(workspace: Workspace, text: str) -> Non
 
 
 def test_fewer_of_several_are_still_accepted(workspace: Workspace) -> None:
-    write_baseline(workspace, baseline_of([finding("it holds a prompt (3 of them)")]))
-    assert apply(read_baseline(workspace)[0], [finding("it holds a prompt")]).new == ()
+    several, last = finding("it holds a prompt (3 of them)"), finding("it holds a prompt")
+    write_baseline(workspace, baseline_of([several]))
+    assert apply(read_baseline(workspace)[0], [last]).new == ()
+
+    text = workspace.baseline.read_text("utf-8")
+    earlier = text.replace("holds a prompt", "holds a prompt (… of them)")  # as it was written before
+    workspace.baseline.write_text(earlier, "utf-8")
+    assert earlier != text
+    assert apply(read_baseline(workspace)[0], [several, last]).baselined == (several,)
 
 
 def test_a_baseline_of_a_newer_version_is_not_written_over(workspace: Workspace) -> None:
