@@ -22,8 +22,6 @@ SOURCES = [
     *sorted(path for path in TOOLING.rglob("*.py")),
     *sorted(path for path in (ROOT / "tests").rglob("*.py") if not path.is_relative_to(ROOT / "tests" / "cases")),
 ]
-LONGEST_FILE = 800
-LONGEST_FUNCTION = 60
 LONGEST_HINT = 120
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "misc"}
 
@@ -33,7 +31,6 @@ class Source:
     """What the rules ask of a file; keeping all trees would take most of the time."""
 
     text: str
-    longest: int
     imports: frozenset[str]
     attributes: frozenset[str]
     variables: frozenset[str]
@@ -49,7 +46,6 @@ def source(path: Path) -> Source:
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return Source(
         text,
-        max(((node.end_lineno or 0) - node.lineno + 1 for node in functions), default=0),
         frozenset(imported(tree) if of_package else ()),
         frozenset(node.attr for node in nodes if isinstance(node, ast.Attribute)),
         frozenset(name for function in functions for name in bound(function) if of_package),
@@ -78,14 +74,6 @@ def bound(function: ast.AST) -> Iterator[str]:
 
 def names(paths: Iterable[Path]) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in paths]
-
-
-def test_a_file_fits_in_a_readers_head() -> None:
-    assert names(path for path in SOURCES if len(source(path).text.splitlines()) > LONGEST_FILE) == []
-
-
-def test_a_function_fits_on_a_screen() -> None:
-    assert names(path for path in SOURCES if source(path).longest > LONGEST_FUNCTION) == []
 
 
 def test_a_file_says_first_what_it_owns() -> None:
